@@ -1,0 +1,1 @@
+//! What a broker costs, measured beside Apache Kafka.
