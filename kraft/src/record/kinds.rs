@@ -2,7 +2,7 @@
 //!
 //! Names, order, versions and defaults are those of Apache Kafka 4.4.
 
-use super::message::messages;
+use super::message::{fields, messages};
 use super::wire::{Field, Malformed, Message, Reader, Unknown, write_tags};
 use protocol::ids::Uuid;
 
@@ -240,17 +240,4 @@ messages! {
 /// `PartitionChangeRecord::leader` where the leader stays.
 pub const NO_LEADER_CHANGE: i32 = -2;
 
-/// Messages stand inside messages.
-macro_rules! fields {
-    ($($name:ident)*) => { $(
-        impl Field for $name {
-            fn read(reader: &mut Reader<'_>, version: i16) -> Result<$name, Malformed> {
-                Message::read(reader, version)
-            }
-            fn write(&self, out: &mut Vec<u8>, version: i16) {
-                Message::write(self, out, version);
-            }
-        }
-    )* };
-}
 fields!(Endpoint FeatureRange QuotaEntity);

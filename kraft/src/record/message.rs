@@ -62,14 +62,14 @@ macro_rules! messages {
             fn write(&self, out: &mut Vec<u8>, version: i16) {
                 let _ = version;
                 $( if messages!(@has version $($since)?) {
-                    self.$field.write(out, version);
+                    Field::write(&self.$field, out, version);
                 } )*
                 let mut tags = self.unknown.to_vec();
                 $( $( if messages!(@has version $($opt_since)?) {
                     let default: $opt_type = messages!(@default $($opt_default)?);
                     if self.$opt != default {
                         let mut bytes = Vec::new();
-                        self.$opt.write(&mut bytes, version);
+                        Field::write(&self.$opt, &mut bytes, version);
                         tags.push(($tag, bytes));
                     }
                 } )+ )?
@@ -83,4 +83,18 @@ macro_rules! messages {
     (@has $version:ident) => { true };
     (@has $version:ident $since:literal) => { $since <= $version };
 }
-pub(super) use messages;
+
+/// Lets messages stand inside messages.
+macro_rules! fields {
+    ($($name:ident)*) => { $(
+        impl Field for $name {
+            fn read(reader: &mut Reader<'_>, version: i16) -> Result<$name, Malformed> {
+                Message::read(reader, version)
+            }
+            fn write(&self, out: &mut Vec<u8>, version: i16) {
+                Message::write(self, out, version);
+            }
+        }
+    )* };
+}
+pub(super) use {fields, messages};

@@ -1,9 +1,9 @@
 //! Kafka's metadata records: what the value of a record in `__cluster_metadata-0` says.
 
+pub mod control;
 mod kinds;
 mod message;
 mod wire;
-
 
 pub use kinds::*;
 pub use wire::{Malformed, Unknown};
