@@ -1,0 +1,59 @@
+//! The controller's decisions: what to append to the metadata log for a request, and what to
+//! answer once that is committed. Pure: the world is in the arguments.
+
+use crate::env::Rng;
+use crate::image::Image;
+use crate::record::Record;
+use protocol::ids::Uuid;
+use protocol::messages::Request;
+use std::time::Duration;
+
+/// A request that the active controller answers.
+pub trait Decide: Request {
+    /// What to append, and the answer once it is committed. `image` holds every record that was
+    /// appended before, committed or not.
+    fn decide(self, image: &Image, state: &mut State, now: &Now<'_>) -> Decision<Self::Response>;
+}
+
+/// Records to append, and what to answer once they are committed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decision<R> {
+    pub records: Vec<Record>,
+    pub response: R,
+    /// All records or none may come to count: they fit one batch, or stand in a transaction.
+    pub atomic: bool,
+}
+
+impl<R> Decision<R> {
+    /// An answer that changes nothing.
+    pub fn answer(response: R) -> Decision<R> {
+        Decision { records: Vec::new(), response, atomic: true }
+    }
+
+    /// An answer that waits for its records.
+    pub fn append(records: Vec<Record>, response: R) -> Decision<R> {
+        Decision { records, response, atomic: true }
+    }
+}
+
+/// The moment of a decision.
+#[derive(Clone, Copy, Debug)]
+pub struct Now<'a> {
+    /// Of this node's monotonic clock: for sessions.
+    pub monotonic: Duration,
+    /// The offset that the first record of this decision will have.
+    pub next_offset: i64,
+    pub rng: &'a dyn Rng,
+}
+
+impl Now<'_> {
+    pub fn random_id(&self) -> Uuid {
+        Uuid(self.rng.next_uuid_bytes())
+    }
+}
+
+/// What the active controller knows beside the log: its settings, and when it heard from whom.
+#[derive(Clone, Debug, Default)]
+pub struct State {}
+
+impl State {}
