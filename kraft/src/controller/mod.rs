@@ -47,8 +47,9 @@ pub struct Now<'a> {
 }
 
 impl Now<'_> {
+    /// An id that nothing else has.
     pub fn random_id(&self) -> Uuid {
-        Uuid(self.rng.next_uuid_bytes())
+        Uuid::from_random(self.rng.next_u64(), self.rng.next_u64())
     }
 }
 

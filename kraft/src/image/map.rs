@@ -150,13 +150,17 @@ impl<K: Ord + Clone, V: Clone> Map<K, V> {
         let chunk = Arc::make_mut(chunks.get_mut(at)?);
         let (_, value) = chunk.remove(slot);
         self.len -= 1;
-        let left = chunk.len();
-        if left == 0 {
+        if chunk.is_empty() {
             chunks.remove(at);
-        } else if chunks.get(at + 1).is_some_and(|next| left + next.len() <= CHUNK_LEN_MAX / 2) {
-            // Two that are nearly empty become one, so that a map that shrank is small.
-            let next = Arc::unwrap_or_clone(chunks.remove(at + 1));
-            Arc::make_mut(chunks.get_mut(at)?).extend(next);
+        }
+        // Neighbours that are nearly empty become one, so that a map that shrank is small.
+        for lower in [at, at.saturating_sub(1)] {
+            if let Some([one, next]) = chunks.get(lower..lower + 2)
+                && one.len() + next.len() <= CHUNK_LEN_MAX / 2
+            {
+                let next = Arc::unwrap_or_clone(chunks.remove(lower + 1));
+                Arc::make_mut(chunks.get_mut(lower)?).extend(next);
+            }
         }
         Some(value)
     }

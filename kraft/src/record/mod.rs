@@ -155,6 +155,22 @@ impl Record {
     /// anywhere only feature levels are written, which have one version.)
     pub fn to_value(&self, metadata_version: i16) -> Vec<u8> {
         let reached = self.levels().iter().rfind(|(level, _)| *level <= metadata_version);
-        self.write(reached.map_or(0, |(_, version)| *version))
+        let version = reached.map_or(0, |(_, version)| *version);
+        if let Record::BrokerRegistrationChange(change) = self {
+            return self.write(version.min(change.version_needed()));
+        }
+        self.write(version)
+    }
+}
+
+impl BrokerRegistrationChangeRecord {
+    /// Apache Kafka writes this record in the lowest version that carries the change.
+    fn version_needed(&self) -> i16 {
+        match self {
+            _ if self.cordoned_log_dirs.is_some() => 3,
+            _ if !self.log_dirs.is_empty() => 2,
+            _ if self.in_controlled_shutdown != 0 => 1,
+            _ => 0,
+        }
     }
 }
