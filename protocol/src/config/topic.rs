@@ -217,6 +217,11 @@ impl TopicConfig {
         let refuse = |name: &str, value: i64, why: &str| {
             Err(Invalid { key: name.to_owned(), value: value.to_string(), why: why.to_owned() })
         };
+        if self.remote_storage_enable {
+            let why = "there is no remote storage here".to_owned();
+            let key = "remote.storage.enable".to_owned();
+            return Err(Invalid { key, value: "true".to_owned(), why });
+        }
         if self.max_compaction_lag_ms < self.min_compaction_lag_ms {
             let why = "must not exceed max.compaction.lag.ms";
             return refuse("min.compaction.lag.ms", self.min_compaction_lag_ms, why);
