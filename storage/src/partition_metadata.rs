@@ -1,0 +1,74 @@
+//! `partition.metadata`: which topic, by its id, a partition's folder belongs to.
+
+use crate::disk::{self, Disk};
+use crate::error::Error;
+use protocol::ids::Uuid;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// The file's name in a partition's folder.
+pub const NAME: &str = "partition.metadata";
+
+const FILE_BYTES_MAX: usize = 64 << 10;
+
+/// The topic's id; None without a file.
+pub fn read(disk: &dyn Disk, dir: &Path) -> Result<Option<Uuid>, Error> {
+    let path = dir.join(NAME);
+    let file = match disk.open(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let bytes = match disk::read_whole(&*file, FILE_BYTES_MAX) {
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => Vec::new(),
+        read => read?,
+    };
+    parse(&bytes).map(Some).map_err(|reason| Error::malformed(&path, reason))
+}
+
+/// Replaces the file, durably.
+pub fn write(disk: &dyn Disk, dir: &Path, topic_id: Uuid) -> io::Result<()> {
+    disk::replace(disk, &dir.join(NAME), format!("version: 0\ntopic_id: {topic_id}\n").as_bytes())
+}
+
+fn parse(bytes: &[u8]) -> Result<Uuid, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "not a text file")?;
+    let mut lines = text.lines().map(|line| line.split_once(':').unwrap_or((line, "")));
+    match lines.next() {
+        Some((key, version)) if key.trim() == "version" && version.trim() == "0" => {}
+        _ => return Err("the first line is not 'version: 0'".to_owned()),
+    }
+    let id = match lines.next() {
+        Some((key, id)) if key.trim() == "topic_id" => id.trim().parse::<Uuid>().ok(),
+        _ => None,
+    };
+    id.filter(|id| !id.is_zero()).ok_or("the second line names no topic id".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::sim::SimDisk;
+
+    #[test]
+    fn the_file_is_kafkas_and_others_are_refused() {
+        let (disk, dir) = (SimDisk::default(), Path::new("/"));
+        assert_eq!(read(&disk, dir).unwrap(), None);
+        write(&disk, dir, Uuid::METADATA_TOPIC).unwrap();
+        let file = disk.open(&dir.join(NAME)).unwrap();
+        let bytes = disk::read_whole(&*file, 1000).unwrap();
+        assert_eq!(bytes, b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n");
+        assert_eq!(read(&disk, dir).unwrap(), Some(Uuid::METADATA_TOPIC));
+        for hostile in [
+            "",
+            "version: 1\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n",
+            "version: 0\n",
+            "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA\n",
+            "version: 0\ntopic_id: short\n",
+            "\0\0\0",
+        ] {
+            file.truncate(0).unwrap();
+            file.write_all_at(0, hostile.as_bytes()).unwrap();
+            assert!(matches!(read(&disk, dir), Err(Error::Malformed { .. })), "{hostile:?}");
+        }
+    }
+}
