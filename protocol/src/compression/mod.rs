@@ -1,4 +1,13 @@
 //! The codecs that a batch may be compressed with.
+//!
+//! Decompression is a stream with a limit: what a batch claims of itself never sizes memory.
+
+mod read;
+mod snappy;
+mod write;
+
+pub use read::{Decompressor, is_limit};
+pub use write::{CompressionError, compress};
 
 /// How the records of a batch are compressed, as numbered in its attributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,3 +56,6 @@ impl Codec {
         Codec::ALL.into_iter().find(|codec| codec.name() == name)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,15 @@
 //! Record batches: the unit that is produced, stored, replicated and fetched.
 
 pub mod batch;
+pub mod builder;
+pub mod control;
+pub mod record;
+pub mod varint;
+mod window;
 
-pub use batch::{Batch, BatchError, BatchHeader, HEADER_LEN, LOG_OVERHEAD, batches};
+pub use batch::{
+    Batch, BatchError, BatchHeader, HEADER_LEN, LOG_OVERHEAD, batches, crc_matches, crc_of,
+};
+pub use builder::{BatchBuilder, NewRecord};
+pub use control::ControlKind;
+pub use record::{Record, RecordError, RecordIter, Walk, records, walk};

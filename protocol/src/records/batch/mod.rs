@@ -268,3 +268,6 @@ pub fn batches(bytes: Bytes) -> impl Iterator<Item = Result<Batch, BatchError>> 
         Some(batch)
     })
 }
+
+#[cfg(test)]
+mod tests;
