@@ -1,0 +1,32 @@
+//! What the broker counts about itself.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Something that happened so often.
+#[derive(Debug, Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    pub fn count(&self) {
+        self.add(1);
+    }
+
+    pub fn add(&self, many: u64) {
+        self.0.fetch_add(many, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The counters of one broker.
+#[derive(Debug, Default)]
+pub struct Metrics {
+    /// Connections that were taken in.
+    pub connections: Counter,
+    /// Frames that were read.
+    pub requests: Counter,
+    /// Answers of UNKNOWN_SERVER_ERROR, and answers that could not be written: each is a bug.
+    pub unknown_server_errors: Counter,
+}

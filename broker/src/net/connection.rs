@@ -1,0 +1,299 @@
+//! One connection, one task: requests start in their order, answers leave in theirs.
+
+use super::budget::Budget;
+use super::input::{Input, Refusal};
+use super::limits::{BURST_MAX, IN_FLIGHT_MAX, Limits, PERIOD, UNSENT_BYTES_MAX};
+use super::output::Output;
+use super::roster::Seat;
+use crate::api::{Close, Ctx, Entry, Outcome, Overlap, Piece, Reply, RequestContext, find};
+use bytes::Bytes;
+use kraft::env::{Boxed, Stream};
+use protocol::error::ErrorCode;
+use protocol::messages::Header;
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep};
+
+/// What a connection is made of.
+pub(super) struct Connection {
+    stream: Box<dyn Stream>,
+    ctx: Ctx,
+    from: RequestContext,
+    seat: Seat,
+    input: Input,
+    /// Read, but may not start yet.
+    parked: Option<Request>,
+    /// Started, not answered, in the order of the requests.
+    waiting: VecDeque<Waiting>,
+    output: Output,
+    /// The client sends nothing more.
+    has_ended: bool,
+    idle: Idle,
+}
+
+struct Request {
+    header: Header,
+    entry: &'static Entry,
+    body: Bytes,
+}
+
+/// A started request whose answer is not with [`Output`].
+struct Waiting {
+    overlap: Overlap,
+    answer: Answer,
+}
+
+enum Answer {
+    Ready(Vec<Piece>),
+    Later(Boxed<'static, Outcome<Vec<Piece>>>),
+}
+
+/// Why a connection ended.
+#[derive(Debug)]
+pub(super) enum End {
+    /// The client closed it, or the broker stops; everything is answered.
+    Done,
+    Io(io::Error),
+    Refused(Refusal),
+    NoHeader(String),
+    Closed(Close),
+    Idle,
+    /// A frame held memory that others waited for, and did not get on.
+    Stalled,
+}
+
+/// Why no further request starts.
+#[derive(PartialEq)]
+enum Pause {
+    /// None is there whole.
+    Input,
+    /// The next one waits for answers, or the answers for the socket.
+    Answers,
+    /// Those that started shall be answered first.
+    Burst,
+}
+
+/// How long nothing moved, counted in whole periods so that a request costs no look at a clock.
+struct Idle {
+    max: Duration,
+    so_far: Duration,
+    period: Duration,
+    moved: bool,
+}
+
+impl Connection {
+    pub(super) fn new(
+        stream: Box<dyn Stream>,
+        ctx: Ctx,
+        from: RequestContext,
+        seat: Seat,
+        (limits, budget): (&Limits, Arc<Budget>),
+    ) -> Connection {
+        Connection {
+            stream,
+            ctx,
+            from,
+            seat,
+            input: Input::new(budget, limits.request_bytes_max),
+            parked: None,
+            waiting: VecDeque::new(),
+            output: Output::default(),
+            has_ended: false,
+            idle: Idle {
+                max: limits.idle_max,
+                so_far: Duration::ZERO,
+                period: limits.idle_max.min(PERIOD),
+                moved: false,
+            },
+        }
+    }
+
+    /// Serves until the connection ends. Dropping it closes the socket and gives up what waits.
+    pub(super) async fn run(mut self) -> End {
+        let mut timer = pin!(sleep(self.idle.period));
+        let mut is_known = false;
+        poll_fn(|cx| {
+            if !is_known {
+                is_known = true;
+                self.seat.wake_with(cx.waker());
+            }
+            match self.poll(cx, timer.as_mut()) {
+                Ok(poll) => poll.map(|()| End::Done),
+                Err(end) => Poll::Ready(end),
+            }
+        })
+        .await
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Result<Poll<()>, End> {
+        loop {
+            let pause = self.start()?;
+            let answered = self.poll_answers(cx)?;
+            if answered && pause == Pause::Answers && self.output.unsent_bytes() < UNSENT_BYTES_MAX
+            {
+                continue; // What waited for these answers may start before they are sent.
+            }
+            if !self.output.is_empty() {
+                let mut moved = 0;
+                let sent = self.output.poll_send(cx, &mut *self.stream, &mut moved);
+                self.idle.moved |= moved != 0;
+                if let Poll::Ready(sent) = sent {
+                    sent.map_err(End::Io)?;
+                    if pause != Pause::Input {
+                        continue;
+                    }
+                }
+            } else if pause == Pause::Burst {
+                continue;
+            }
+            if pause == Pause::Input && !self.has_ended && !self.seat.is_stopping() {
+                match self.input.poll_fill(cx, &mut *self.stream) {
+                    Poll::Ready(Ok(0)) => self.has_ended = true,
+                    Poll::Ready(Ok(_)) => {
+                        self.idle.moved = true;
+                        if PERIOD < self.idle.period {
+                            self.idle.period = PERIOD; // It wakes from its rest.
+                            timer.as_mut().reset(Instant::now() + PERIOD);
+                        }
+                        continue;
+                    }
+                    Poll::Ready(Err(error)) => return Err(End::Io(error)),
+                    Poll::Pending => {}
+                }
+            }
+            let takes_no_more = self.has_ended || self.seat.is_stopping();
+            if takes_no_more && self.waiting.is_empty() && self.output.is_empty() {
+                return Ok(Poll::Ready(()));
+            }
+            if timer.as_mut().poll(cx).is_pending() {
+                return Ok(Poll::Pending);
+            }
+            let period = self.period_passed()?;
+            timer.as_mut().reset(Instant::now() + period);
+        }
+    }
+
+    /// Starts requests while they may.
+    fn start(&mut self) -> Result<Pause, End> {
+        for _ in 0..BURST_MAX {
+            if UNSENT_BYTES_MAX <= self.output.unsent_bytes() || self.output.holds_files() {
+                return Ok(Pause::Answers);
+            }
+            let request = match self.parked.take() {
+                Some(request) => request,
+                None if self.seat.is_stopping() => return Ok(Pause::Input),
+                None => match self.read()? {
+                    Some(request) => request,
+                    None => return Ok(Pause::Input),
+                },
+            };
+            let overlap = request.entry.served.overlap;
+            let overlaps = |earlier: &Waiting| {
+                (overlap, earlier.overlap) == (Overlap::Produce, Overlap::Produce)
+            };
+            if IN_FLIGHT_MAX <= self.waiting.len() || !self.waiting.iter().all(overlaps) {
+                self.parked = Some(request);
+                return Ok(Pause::Answers);
+            }
+            self.call(request)?;
+        }
+        Ok(Pause::Burst)
+    }
+
+    /// Takes the next frame apart.
+    fn read(&mut self) -> Result<Option<Request>, End> {
+        let Some(mut body) = self.input.next().map_err(End::Refused)? else {
+            return Ok(None);
+        };
+        self.ctx.metrics.requests.count();
+        let header =
+            Header::read(&mut body).map_err(|malformed| End::NoHeader(malformed.to_string()))?;
+        let entry = find(&self.ctx, &self.from, header.key.code())
+            .ok_or(End::Closed(Close(ErrorCode::UnsupportedVersion)))?;
+        Ok(Some(Request { header, entry, body }))
+    }
+
+    fn call(&mut self, request: Request) -> Result<(), End> {
+        let Request { header, entry, body } = request;
+        self.from.correlation_id = header.correlation_id;
+        if *self.from.client_id != *header.client_id {
+            self.from.client_id = Arc::from(&*header.client_id); // A slice would pin the frame.
+        }
+        let reply = entry.call(&self.ctx, &self.from, body, header.version);
+        let answer = match reply.map_err(End::Closed)? {
+            Reply::Now(pieces) if self.waiting.is_empty() => {
+                self.output.push(pieces);
+                return Ok(());
+            }
+            Reply::Now(pieces) => Answer::Ready(pieces),
+            Reply::Later(answer) => Answer::Later(answer),
+            Reply::Silence => return Ok(()),
+        };
+        self.waiting.push_back(Waiting { overlap: entry.served.overlap, answer });
+        Ok(())
+    }
+
+    /// Moves answers from the front to the output while they are there. Says whether any was.
+    fn poll_answers(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
+        let mut any = false;
+        while let Some(first) = self.waiting.front_mut() {
+            let pieces = match &mut first.answer {
+                Answer::Ready(pieces) => std::mem::take(pieces),
+                Answer::Later(answer) => match answer.as_mut().poll(cx) {
+                    Poll::Ready(pieces) => pieces.map_err(End::Closed)?,
+                    Poll::Pending => break,
+                },
+            };
+            self.waiting.pop_front();
+            self.output.push(pieces);
+            any = true;
+        }
+        Ok(any)
+    }
+
+    /// What a period of the timer asks for; says how long the next one is.
+    fn period_passed(&mut self) -> Result<Duration, End> {
+        if self.input.stalls() {
+            return Err(End::Stalled);
+        }
+        let Idle { max, so_far, period, moved } = &mut self.idle;
+        // A request that a handler works on is not idle: its handler has a deadline.
+        if std::mem::take(moved) || !self.waiting.is_empty() {
+            *so_far = Duration::ZERO;
+        } else {
+            *so_far += *period;
+            self.input.rest();
+        }
+        if *max <= *so_far {
+            return Err(End::Idle);
+        }
+        let left = *max - *so_far;
+        let rests = self.input.is_resting() && *so_far != Duration::ZERO;
+        *period = if rests { left } else { PERIOD.min(left) };
+        Ok(*period)
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            End::Done => f.write_str("the client closed it"),
+            End::Io(error) => write!(f, "{error}"),
+            End::Refused(Refusal::Length(size)) => write!(f, "a frame of {size} bytes"),
+            End::Refused(Refusal::TooLongFor { key, bytes }) => {
+                write!(f, "a request {key} of {bytes} bytes")
+            }
+            End::Refused(Refusal::NoMemory(bytes)) => write!(f, "no memory for {bytes} bytes"),
+            End::NoHeader(what) => f.write_str(what),
+            End::Closed(Close(code)) => write!(f, "a request that is refused with {code:?}"),
+            End::Idle => f.write_str("nothing moved for connections.max.idle.ms"),
+            End::Stalled => f.write_str("its request held memory that others waited for"),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A listener: takes connections in, up to the limits, and gives each its task.
+
+use super::budget::Budget;
+use super::connection::{Connection, End};
+use super::limits::Limits;
+use super::roster::{Full, Roster, Seat};
+use crate::api::{Ctx, ListenerKind, RequestContext};
+use kraft::env::{Endpoint, Env, Listener, Stream};
+use socket2::SockRef;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::sleep;
+use tracing::{debug, info, warn};
+
+/// After a failed accept, as when file descriptors have run out.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A listener that is bound and takes nobody in yet.
+#[derive(Debug)]
+pub struct Opened {
+    name: Arc<str>,
+    kind: ListenerKind,
+    /// Who a client is that did not say.
+    anonymous: Arc<str>,
+    socket: Box<dyn Listener>,
+}
+
+/// Binds. An error is the system's, as that the port is taken.
+pub async fn open(env: &Env, name: &str, kind: ListenerKind, at: &Endpoint) -> io::Result<Opened> {
+    let socket = env.net.listen(at).await?;
+    Ok(Opened { name: name.into(), kind, anonymous: "User:ANONYMOUS".into(), socket })
+}
+
+/// What the connections of a listener share.
+#[derive(Clone)]
+#[expect(missing_debug_implementations, reason = "a doorway has nothing of its own to show")]
+pub struct Accepting {
+    pub ctx: Ctx,
+    pub limits: Arc<Limits>,
+    pub roster: Arc<Roster>,
+    pub budget: Arc<Budget>,
+}
+
+impl Opened {
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The port, where 0 was asked for.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.address()
+    }
+
+    /// Takes connections in until the roster stops.
+    pub async fn accept(self, shared: Accepting) {
+        let roster = Arc::clone(&shared.roster);
+        tokio::select! {
+            biased;
+            () = roster.stopped() => {}
+            () = self.accept_on(shared) => {}
+        }
+    }
+
+    async fn accept_on(&self, shared: Accepting) {
+        let Accepting { limits, roster, .. } = &shared;
+        loop {
+            // As Apache Kafka: whoever is too many waits in the kernel's queue.
+            roster.has_room(&self.name, limits).await;
+            let (stream, peer) = match self.socket.accept().await {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    warn!(target: "kafka.network.Acceptor", "Error while accepting connection: {error}");
+                    sleep(PAUSE).await;
+                    continue;
+                }
+            };
+            match roster.seat(&self.name, peer.ip(), limits) {
+                Ok(seat) => self.serve(stream, peer, seat, &shared),
+                Err(Full::OfIp(most)) => info!(
+                    target: "kafka.network.Acceptor",
+                    "Rejected connection from {}, address already has the configured maximum of \
+                     {most} connections.",
+                    peer.ip()
+                ),
+                Err(Full::Connections) => {} // Another listener was quicker.
+            }
+        }
+    }
+
+    fn serve(&self, stream: Box<dyn Stream>, peer: SocketAddr, seat: Seat, shared: &Accepting) {
+        let Accepting { ctx, limits, budget, .. } = shared;
+        if let Err(error) = set_options(&*stream, limits) {
+            debug!("no options for the connection from {peer}: {error}"); // It is gone already.
+            return;
+        }
+        ctx.metrics.connections.count();
+        let from = RequestContext {
+            listener: Arc::clone(&self.name),
+            listener_kind: self.kind,
+            peer,
+            principal: Arc::clone(&self.anonymous),
+            client_id: Arc::default(),
+            correlation_id: 0,
+        };
+        let shared = (&**limits, Arc::clone(budget));
+        let connection = Connection::new(stream, ctx.clone(), from, seat, shared);
+        // A panic ends the task, and with it this connection alone.
+        tokio::spawn(async move {
+            match connection.run().await {
+                End::Done => {}
+                end => debug!("the connection from {peer} is closed: {end}"),
+            }
+        });
+    }
+}
+
+fn set_options(stream: &dyn Stream, limits: &Limits) -> io::Result<()> {
+    let Some(socket) = stream.socket() else { return Ok(()) };
+    let socket = SockRef::from(socket);
+    limits.send_buffer_bytes.map_or(Ok(()), |bytes| socket.set_send_buffer_size(bytes))?;
+    limits.receive_buffer_bytes.map_or(Ok(()), |bytes| socket.set_recv_buffer_size(bytes))
+}

@@ -1,0 +1,14 @@
+//! Sockets: who may connect, frames in, answers out in order, and what all of it may cost.
+
+mod budget;
+mod connection;
+mod input;
+mod limits;
+mod listener;
+mod output;
+mod roster;
+
+pub use budget::Budget;
+pub use limits::Limits;
+pub use listener::{Accepting, Opened, open};
+pub use roster::Roster;

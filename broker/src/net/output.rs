@@ -1,0 +1,281 @@
+//! From answers to the socket: small ones together in one write, ranges of files by `sendfile`,
+//! and never a wait for a disk in the connection's own thread.
+
+use crate::api::{FileRange, Piece};
+use bytes::{Buf, Bytes, BytesMut};
+use kraft::env::Stream;
+use nix::libc::{MSG_MORE, MSG_NOSIGNAL};
+use nix::sys::sendfile::sendfile64;
+use socket2::SockRef;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::Interest;
+use tokio::net::TcpStream;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+/// Bytes that one `sendfile` is asked for. Larger slices cost more per byte, not less.
+const SLICE_BYTES: usize = 128 << 10;
+
+/// Bytes after which another task of this thread gets its turn.
+const TURN_BYTES: usize = 1 << 20;
+
+/// A shorter range is cheaper to copy.
+const COPY_BYTES_MAX: usize = 4 << 10;
+
+/// Pieces of one write.
+const PIECES_MAX: usize = 64;
+
+/// How far a cold range is read into the page cache at a time, and how far the device is asked
+/// to read ahead behind that.
+const WARM_BYTES: usize = 1 << 20;
+
+/// Answers in their order, as far as they are not sent.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    pieces: VecDeque<Piece>,
+    /// Memory in `pieces`.
+    unsent_bytes: usize,
+    /// Ranges of files in `pieces`.
+    files: usize,
+    /// Up to where the range at the front is known to be in the page cache.
+    warm_until: u64,
+    warming: Option<(JoinHandle<io::Result<()>>, u64)>,
+}
+
+impl Output {
+    pub(super) fn push(&mut self, pieces: Vec<Piece>) {
+        for piece in pieces {
+            let piece = match piece {
+                Piece::File(range) if range.len <= COPY_BYTES_MAX => copied(range),
+                piece => piece,
+            };
+            match &piece {
+                Piece::Bytes(bytes) => self.unsent_bytes += bytes.len(),
+                Piece::File(_) => self.files += 1,
+            }
+            self.pieces.push_back(piece);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    pub(super) fn unsent_bytes(&self) -> usize {
+        self.unsent_bytes
+    }
+
+    pub(super) fn holds_files(&self) -> bool {
+        self.files != 0
+    }
+
+    /// Sends all of it. `moved` counts the bytes that went, also where it is not done.
+    pub(super) fn poll_send(
+        &mut self,
+        cx: &mut Context<'_>,
+        stream: &mut dyn Stream,
+        moved: &mut usize,
+    ) -> Poll<io::Result<()>> {
+        let mut turn = 0;
+        while let Some(front) = self.pieces.front() {
+            if TURN_BYTES <= turn {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            let count = match front {
+                Piece::Bytes(_) => ready!(self.poll_bytes(cx, stream))?,
+                Piece::File(_) => ready!(self.poll_file(cx, stream))?,
+            };
+            turn += count;
+            *moved += count;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_bytes(
+        &mut self,
+        cx: &mut Context<'_>,
+        stream: &mut dyn Stream,
+    ) -> Poll<io::Result<usize>> {
+        let mut parts = [IoSlice::new(&[]); PIECES_MAX];
+        let mut used = 0;
+        for (part, piece) in parts.iter_mut().zip(&self.pieces) {
+            let Piece::Bytes(bytes) = piece else { break };
+            *part = IoSlice::new(bytes);
+            used += 1;
+        }
+        let parts = parts.get(..used).unwrap_or_default();
+        let count = match (stream.socket(), self.pieces.get(used)) {
+            (Some(socket), Some(_)) => ready!(poll_send_more(cx, socket, parts))?,
+            _ => ready!(Pin::new(stream).poll_write_vectored(cx, parts))?,
+        };
+        if count == 0 {
+            return Poll::Ready(Err(ErrorKind::WriteZero.into()));
+        }
+        self.unsent_bytes -= count;
+        let mut left = count;
+        while let Some(Piece::Bytes(bytes)) = self.pieces.front_mut() {
+            if left < bytes.len() {
+                bytes.advance(left);
+                break;
+            }
+            left -= bytes.len();
+            self.pieces.pop_front();
+        }
+        Poll::Ready(Ok(count))
+    }
+
+    fn poll_file(
+        &mut self,
+        cx: &mut Context<'_>,
+        stream: &mut dyn Stream,
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.poll_warm(cx))?;
+        let Some(Piece::File(range)) = self.pieces.front_mut() else {
+            return Poll::Ready(Ok(0));
+        };
+        let count = match (stream.socket(), range.file.fd()) {
+            (Some(socket), Some(_)) => ready!(poll_sendfile(cx, socket, range))?,
+            _ => return Poll::Ready(self.read_front().map(|()| 0)),
+        };
+        if count == 0 {
+            return Poll::Ready(Err(turned_short()));
+        }
+        range.offset += count as u64;
+        range.len = range.len.saturating_sub(count);
+        if range.len == 0 {
+            self.pieces.pop_front();
+            self.files -= 1;
+            self.warm_until = 0;
+        }
+        Poll::Ready(Ok(count))
+    }
+
+    /// Puts the bytes at the front in the place of their range: without a socket there is no
+    /// `sendfile`.
+    fn read_front(&mut self) -> io::Result<()> {
+        let Some(Piece::File(range)) = self.pieces.front_mut() else {
+            return Ok(());
+        };
+        let len = range.len.min(SLICE_BYTES);
+        let bytes = read(range, len)?;
+        range.offset += len as u64;
+        range.len -= len;
+        if range.len == 0 {
+            self.pieces.pop_front();
+            self.files -= 1;
+            self.warm_until = 0;
+        }
+        self.unsent_bytes += bytes.len();
+        self.pieces.push_front(Piece::Bytes(bytes));
+        Ok(())
+    }
+
+    /// Ready when the next slice of the range at the front can be sent without a wait for its
+    /// device.
+    fn poll_warm(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            if let Some((job, until)) = &mut self.warming {
+                let (warmed, until) = (ready!(Pin::new(job).poll(cx)), *until);
+                self.warming = None;
+                warmed.map_err(io::Error::other)??;
+                self.warm_until = until;
+            }
+            let Some(Piece::File(range)) = self.pieces.front() else {
+                return Poll::Ready(Ok(()));
+            };
+            let end = range.offset + range.len.min(SLICE_BYTES) as u64;
+            if range.file.fd().is_none() || end <= self.warm_until || is_hot(range, end)? {
+                return Poll::Ready(Ok(()));
+            }
+            let range = FileRange { len: range.len.min(WARM_BYTES), ..range.clone() };
+            let until = range.offset + range.len as u64;
+            self.warming = Some((spawn_blocking(move || warm(&range)), until));
+        }
+    }
+}
+
+/// A range of which no page before `end` is known to be missing.
+fn is_hot(range: &FileRange, end: u64) -> io::Result<bool> {
+    Ok(range.file.is_hot(range.offset)? && range.file.is_hot(end - 1)?)
+}
+
+/// Brings a range into the page cache, and has the kernel go on reading behind it: who reads old
+/// data reads on.
+fn warm(range: &FileRange) -> io::Result<()> {
+    range.file.readahead(range.offset, (range.len + WARM_BYTES) as u64)?;
+    let mut byte = [0];
+    let last = range.offset + range.len as u64 - 1;
+    let mut at = range.offset;
+    while at < last {
+        range.file.read_at(at, &mut byte)?;
+        at += SLICE_BYTES as u64 / 2;
+    }
+    range.file.read_at(last, &mut byte)?;
+    Ok(())
+}
+
+/// A short range as bytes, if it lies in memory.
+fn copied(range: FileRange) -> Piece {
+    let end = range.offset + range.len as u64;
+    let at_hand = range.file.fd().is_none() || is_hot(&range, end).unwrap_or(false);
+    match at_hand.then(|| read(&range, range.len)) {
+        Some(Ok(bytes)) => Piece::Bytes(bytes),
+        // Sent later, and the same failure met there.
+        Some(Err(_)) | None => Piece::File(range),
+    }
+}
+
+fn read(range: &FileRange, len: usize) -> io::Result<Bytes> {
+    let mut bytes = BytesMut::zeroed(len);
+    range.file.read_exact_at(range.offset, &mut bytes).map_err(|error| match error.kind() {
+        ErrorKind::UnexpectedEof => turned_short(),
+        _ => error,
+    })?;
+    Ok(bytes.freeze())
+}
+
+/// The length of the range was promised to the client, so nothing but an end is left.
+fn turned_short() -> io::Error {
+    io::Error::new(ErrorKind::UnexpectedEof, "a file was cut while it was being sent")
+}
+
+/// Sends bytes that a range of a file follows: the kernel holds back what fills no segment.
+fn poll_send_more(
+    cx: &mut Context<'_>,
+    socket: &TcpStream,
+    parts: &[IoSlice<'_>],
+) -> Poll<io::Result<usize>> {
+    poll_socket(cx, socket, || {
+        SockRef::from(socket).send_vectored_with_flags(parts, MSG_MORE | MSG_NOSIGNAL)
+    })
+}
+
+fn poll_sendfile(
+    cx: &mut Context<'_>,
+    socket: &TcpStream,
+    range: &FileRange,
+) -> Poll<io::Result<usize>> {
+    let mut offset = i64::try_from(range.offset).map_err(io::Error::other)?;
+    poll_socket(cx, socket, || {
+        let file = range.file.fd().ok_or(ErrorKind::Unsupported)?;
+        Ok(sendfile64(socket, file, Some(&mut offset), range.len.min(SLICE_BYTES))?)
+    })
+}
+
+fn poll_socket(
+    cx: &mut Context<'_>,
+    socket: &TcpStream,
+    mut send: impl FnMut() -> io::Result<usize>,
+) -> Poll<io::Result<usize>> {
+    loop {
+        ready!(socket.poll_write_ready(cx))?;
+        match socket.try_io(Interest::WRITABLE, &mut send) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            sent => return Poll::Ready(sent),
+        }
+    }
+}
