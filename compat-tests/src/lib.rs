@@ -1,1 +1,15 @@
 //! Starts the built broker, and Apache Kafka beside it, and talks to them as a client would.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::expect_used,
+    clippy::panic_in_result_fn,
+    reason = "this crate stands outside the broker, and stops at the first surprise"
+)]
+
+pub mod broker;
+pub mod clients;
+pub mod home;
+pub mod kafka;
+pub mod lines;
+pub mod process;
+pub mod wire;

@@ -1,0 +1,93 @@
+//! One node of Highwater as a process.
+
+use crate::home::highwater;
+use crate::process::{Server, until};
+use crate::wire::Connection;
+use nix::sys::signal::Signal;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::Duration;
+
+/// A running node, and what it needs to be started again.
+#[derive(Debug)]
+pub struct Broker {
+    pub server: Server,
+    pub port: u16,
+    pub dir: PathBuf,
+}
+
+/// A port that nobody listens on.
+///
+/// # Panics
+/// When the machine has none left.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("its address").port()
+}
+
+/// The properties of a combined node with its data in `dir/data`.
+pub fn properties(port: u16, controller_port: u16, dir: &Path) -> String {
+    format!(
+        "process.roles=broker,controller\nnode.id=1\n\
+         controller.quorum.bootstrap.servers=127.0.0.1:{controller_port}\n\
+         listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}\n\
+         advertised.listeners=PLAINTEXT://127.0.0.1:{port}\n\
+         controller.listener.names=CONTROLLER\nlog.dirs={}\n",
+        dir.join("data").display()
+    )
+}
+
+impl Broker {
+    /// Starts a node whose data is under `dir`, with `more` lines in its properties.
+    pub fn start(dir: &Path, more: &str) -> Broker {
+        let port = free_port();
+        let text = properties(port, free_port(), dir) + more;
+        std::fs::write(dir.join("server.properties"), text).expect("a properties file");
+        Broker::up(dir, port)
+    }
+
+    fn up(dir: &Path, port: u16) -> Broker {
+        let mut command = Command::new(highwater());
+        command.arg("start").arg(dir.join("server.properties"));
+        let server = Server::start(&mut command, &dir.join("highwater.log"));
+        let mut broker = Broker { server, port, dir: dir.to_owned() };
+        broker.await_ready();
+        broker
+    }
+
+    fn await_ready(&mut self) {
+        let (port, server) = (self.port, &mut self.server);
+        until("the broker answers", Duration::from_secs(30), || {
+            assert!(server.is_up(), "the broker ended:\n{}", server.tail());
+            Connection::open(port).ok()?.brokers().ok().filter(|&count| 0 < count)
+        });
+    }
+
+    pub fn bootstrap(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Stops it as an operator would.
+    pub fn stop(&mut self) -> ExitStatus {
+        self.server.signal(Signal::SIGTERM);
+        self.server.wait(Duration::from_secs(10))
+    }
+
+    /// Ends it at once, with whatever it was doing.
+    pub fn kill(&mut self) {
+        self.server.signal(Signal::SIGKILL);
+        self.server.wait(Duration::from_secs(10));
+    }
+
+    /// Starts it again, on the same port and data.
+    pub fn start_again(&mut self) {
+        assert!(!self.server.is_up(), "it runs");
+        *self = Broker::up(&self.dir, self.port);
+    }
+
+    /// Where its logs are.
+    pub fn data(&self) -> PathBuf {
+        self.dir.join("data")
+    }
+}

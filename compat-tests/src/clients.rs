@@ -1,0 +1,110 @@
+//! The clients that people have, each as a command that produces or consumes a file of lines.
+
+use crate::home::{root, tool};
+use crate::kafka::java;
+use std::path::Path;
+use std::process::Command;
+
+/// A client library, or a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Client {
+    Java,
+    JavaConsole,
+    Kcat,
+    KafkaJs,
+    ConfluentPython,
+    KafkaPython,
+    AioKafka,
+    FranzGo,
+    Sarama,
+}
+
+/// Which codec a producer is told to compress with.
+pub const CODECS: [&str; 5] = ["none", "gzip", "snappy", "lz4", "zstd"];
+
+/// Every client that reads from assigned partitions.
+pub const CONSUMERS: [Client; 6] = [
+    Client::Java,
+    Client::ConfluentPython,
+    Client::KafkaPython,
+    Client::AioKafka,
+    Client::FranzGo,
+    Client::Sarama,
+];
+
+impl Client {
+    /// The command that sends each line of `file`, `key TAB value`, to `topic`, with acks=all.
+    pub fn produce(self, bootstrap: &str, topic: &str, file: &Path, codec: &str) -> Command {
+        match self {
+            Client::Kcat => {
+                tool("kcat");
+                let mut command = Command::new("kcat");
+                command.args(["-b", bootstrap, "-P", "-t", topic, "-K", "\t", "-l"]).arg(file);
+                command.args(["-X", &format!("compression.codec={codec}"), "-X", "acks=all"]);
+                command.args(["-X", "linger.ms=5"]);
+                command
+            }
+            Client::JavaConsole => {
+                // It reads its standard input, so a shell opens the file.
+                let java = java();
+                let mut command = Command::new("sh");
+                let script = "file=$1; shift; exec \"$@\" < \"$file\"";
+                command.args(["-c", script, "sh"]).arg(file);
+                command.arg(java.get_program()).args(java.get_args());
+                command.arg("org.apache.kafka.tools.ConsoleProducer");
+                command.args(["--bootstrap-server", bootstrap, "--topic", topic]);
+                command.args(["--compression-codec", codec, "--producer-property", "acks=all"]);
+                command.args(["--property", "parse.key=true", "--property", "key.separator=\t"]);
+                command
+            }
+            _ => self.lines("produce", bootstrap, topic, file, &[codec]),
+        }
+    }
+
+    /// The command that writes `out.<partition>` for each partition of `topic`, from its beginning
+    /// to the end that stands when it starts.
+    pub fn consume(self, bootstrap: &str, topic: &str, out: &Path) -> Command {
+        self.lines("consume", bootstrap, topic, out, &[])
+    }
+
+    fn lines(
+        self,
+        what: &str,
+        bootstrap: &str,
+        topic: &str,
+        file: &Path,
+        more: &[&str],
+    ) -> Command {
+        let clients = root().join("compat-tests/clients");
+        let python = |client: &str| {
+            let mut command = Command::new(tool("python").join("bin/python"));
+            command.arg(clients.join("python/lines.py")).arg(client);
+            command
+        };
+        let go = |client: &str| {
+            let mut command = Command::new(tool("go").join("lines"));
+            command.arg(client);
+            command
+        };
+        let mut command = match self {
+            Client::Java | Client::JavaConsole | Client::Kcat => {
+                let mut command = java();
+                command.arg("Lines");
+                command
+            }
+            Client::KafkaJs => {
+                let mut command = Command::new("node");
+                command.env("NODE_MODULES", tool("node").join("node_modules"));
+                command.arg(clients.join("node/lines.js"));
+                command
+            }
+            Client::ConfluentPython => python("confluent"),
+            Client::KafkaPython => python("kafka-python"),
+            Client::AioKafka => python("aiokafka"),
+            Client::FranzGo => go("franz"),
+            Client::Sarama => go("sarama"),
+        };
+        command.args([what, bootstrap, topic]).arg(file).args(more);
+        command
+    }
+}

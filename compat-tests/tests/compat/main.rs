@@ -1,0 +1,13 @@
+//! Real clients and tools against the real binary. One binary, so that it links once.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    reason = "a test stands outside the broker, and stops at the first surprise"
+)]
+
+mod adopt;
+mod dump;
+mod main_job;
+mod tools;
