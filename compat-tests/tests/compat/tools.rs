@@ -8,7 +8,11 @@ use tempfile::TempDir;
 #[track_caller]
 fn check(broker: &Broker, tool: &str, args: &[&str], want: &[&str]) -> String {
     let bootstrap = broker.bootstrap();
-    let said = kafka_tool(tool, &[&["--bootstrap-server", &bootstrap], args].concat()).ok();
+    let server = ["--bootstrap-server", &bootstrap];
+    // Some have the address before their subcommand, one has it behind.
+    let args =
+        if tool == "kafka-cluster" { [args, &server].concat() } else { [&server, args].concat() };
+    let said = kafka_tool(tool, &args).ok();
     for words in want {
         assert!(said.contains(words), "{tool} {args:?} does not say `{words}`:\n{said}");
     }
@@ -132,7 +136,7 @@ fn the_cluster_describes_itself() {
         &broker,
         "kafka-metadata-quorum",
         &["describe", "--status"],
-        &["LeaderId:              1", "HighWatermark"],
+        &["LeaderId:               1", "HighWatermark"],
     );
     check(&broker, "kafka-metadata-quorum", &["describe", "--replication"], &["Leader"]);
     check(&broker, "kafka-features", &["describe"], &["metadata.version"]);
@@ -141,17 +145,12 @@ fn the_cluster_describes_itself() {
         .lines()
         .find_map(|line| line.strip_prefix("controller.quorum.bootstrap.servers="))
         .unwrap();
-    for (tool, args, want) in [
-        ("kafka-metadata-quorum", ["describe", "--status"].as_slice(), "LeaderId"),
-        ("kafka-cluster", &["cluster-id"], "Cluster ID"),
-        ("kafka-topics", &["--list"], ""),
-    ] {
-        if tool == "kafka-topics" {
-            continue; // The tool has no such option.
-        }
-        let said = kafka_tool(tool, &[&["--bootstrap-controller", controller], args].concat()).ok();
-        assert!(said.contains(want), "{said}");
-    }
+    let at = ["--bootstrap-controller", controller];
+    let said =
+        kafka_tool("kafka-metadata-quorum", &[&at[..], &["describe", "--status"]].concat()).ok();
+    assert!(said.contains("LeaderId"), "{said}");
+    let said = kafka_tool("kafka-cluster", &[&["cluster-id"], &at[..]].concat()).ok();
+    assert!(said.contains("Cluster ID"), "{said}");
     let entity = [
         "--entity-type",
         "brokers",
