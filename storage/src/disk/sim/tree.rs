@@ -172,22 +172,22 @@ impl Tree {
 
     /// The names that are left: in each folder the synced ones and the first few changes since.
     pub(super) fn after_crash(&self, power: &Arc<Power>, draw: &mut dyn FnMut() -> u64) -> Tree {
-        let mut copy = Copy { of: self, power, made: BTreeMap::new(), tree: Tree::default() };
-        copy.dir(
-            ROOT,
-            ROOT,
-            &mut |dir, draw| dir.after_crash(draw),
-            &mut |node, draw| node.after_crash(draw),
-            draw,
-        );
-        copy.tree
+        self.copy(power, Some(draw))
     }
 
     /// All names and bytes, as a process sees them.
     pub(super) fn as_seen(&self, power: &Arc<Power>) -> Tree {
-        let mut copy = Copy { of: self, power, made: BTreeMap::new(), tree: Tree::default() };
-        let names: NamesOf<'_> = &mut |dir, _| dir.live.clone();
-        copy.dir(ROOT, ROOT, names, &mut |node, _| node.bytes(), &mut || 0);
+        self.copy(power, None)
+    }
+
+    fn copy<'a>(
+        &'a self,
+        power: &'a Arc<Power>,
+        draw: Option<&'a mut (dyn FnMut() -> u64 + 'a)>,
+    ) -> Tree {
+        let made = BTreeMap::new();
+        let mut copy = Copy { of: self, power, draw, made, tree: Tree::default() };
+        copy.dir(ROOT, ROOT);
         copy.tree
     }
 }
@@ -226,42 +226,32 @@ impl Change {
     }
 }
 
-type NamesOf<'a> = &'a mut dyn FnMut(&Dir, &mut dyn FnMut() -> u64) -> Names;
-type BytesOf<'a> = &'a mut dyn FnMut(&Node, &mut dyn FnMut() -> u64) -> Vec<u8>;
-
 /// A tree in the making, with nodes of its own.
 struct Copy<'a> {
     of: &'a Tree,
     power: &'a Arc<Power>,
+    /// What the crash keeps; None: there is no crash, and all is kept.
+    draw: Option<&'a mut (dyn FnMut() -> u64 + 'a)>,
     /// By the address of the old node, so that two names of one file stay that.
     made: BTreeMap<usize, Arc<Node>>,
     tree: Tree,
 }
 
 impl Copy<'_> {
-    fn dir(
-        &mut self,
-        from: DirId,
-        to: DirId,
-        names_of: NamesOf<'_>,
-        bytes_of: BytesOf<'_>,
-        draw: &mut dyn FnMut() -> u64,
-    ) {
+    fn dir(&mut self, from: DirId, to: DirId) {
         let Some(dir) = self.of.dirs.get(from) else { return };
+        let kept = match &mut self.draw {
+            Some(draw) => dir.after_crash(draw),
+            None => dir.live.clone(),
+        };
         let mut names = Names::new();
-        for (name, item) in names_of(dir, draw) {
+        for (name, item) in kept {
             let item = match item {
-                Item::File(node) => {
-                    let (made, power) = (&mut self.made, self.power);
-                    let copy = made.entry(Arc::as_ptr(&node).addr()).or_insert_with(|| {
-                        Arc::new(Node::new(power.clone(), bytes_of(&node, draw)))
-                    });
-                    Item::File(copy.clone())
-                }
+                Item::File(node) => Item::File(self.file(&node)),
                 Item::Dir(inner) => {
                     let id = self.tree.dirs.len();
                     self.tree.dirs.push(Dir::default());
-                    self.dir(inner, id, names_of, bytes_of, draw);
+                    self.dir(inner, id);
                     Item::Dir(id)
                 }
             };
@@ -270,5 +260,17 @@ impl Copy<'_> {
         if let Some(made) = self.tree.dirs.get_mut(to) {
             *made = Dir { live: names.clone(), durable: names, unsynced: Vec::new() };
         }
+    }
+
+    fn file(&mut self, node: &Arc<Node>) -> Arc<Node> {
+        let draw = &mut self.draw;
+        let copy = || {
+            let bytes = match draw {
+                Some(draw) => node.after_crash(draw),
+                None => node.bytes(),
+            };
+            Arc::new(Node::new(self.power.clone(), bytes))
+        };
+        self.made.entry(Arc::as_ptr(node).addr()).or_insert_with(copy).clone()
     }
 }

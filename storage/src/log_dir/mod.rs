@@ -1,0 +1,359 @@
+//! One log directory: its lock, its owner, its partitions' folders, its end by disk failure.
+//!
+//! The files and names are Kafka's, so its processes and ours keep each other out, and each opens
+//! what the other left.
+
+mod error;
+mod meta;
+pub mod name;
+
+pub use error::OpenError;
+pub use meta::MetaProperties;
+pub use name::{DirName, METADATA_DIR, METADATA_TOPIC, Suffix};
+
+use crate::checkpoint::{self, Offsets};
+use crate::disk::{self, Disk, Entry, File};
+use crate::error::Error;
+use crate::partition_metadata;
+use parking_lot::Mutex;
+use protocol::ids::{TopicPartition, Uuid};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const LOCK: &str = ".lock";
+const CLEAN_SHUTDOWN: &str = ".kafka_cleanshutdown";
+const FILE_BYTES_MAX: usize = 64 << 10;
+
+/// What stands in a place that is meant to be a log directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing that anybody would miss: it may be formatted.
+    Empty,
+    Formatted(MetaProperties),
+    /// Something, by one of its names, but nothing that says whose it is: hands off.
+    Foreign(String),
+}
+
+/// Looks, and changes nothing. A place that is not there is empty.
+pub fn look(disk: &dyn Disk, dir: &Path) -> Result<Found, OpenError> {
+    let failed = |error| OpenError::Disk { dir: dir.to_owned(), error };
+    let path = dir.join(meta::NAME);
+    match read_small(disk, &path) {
+        Ok(Some(bytes)) => MetaProperties::parse(&bytes)
+            .map(Found::Formatted)
+            .map_err(|reason| OpenError::Malformed { path, reason }),
+        Ok(None) => {
+            let entries = match disk.list(dir) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Empty),
+                listed => listed.map_err(failed)?,
+            };
+            for entry in entries {
+                if !is_nothing(disk, dir, &entry).map_err(failed)? {
+                    return Ok(Found::Foreign(entry.name));
+                }
+            }
+            Ok(Found::Empty)
+        }
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Whether an entry is what a file system, a lock, or a format that was interrupted leaves behind.
+fn is_nothing(disk: &dyn Disk, dir: &Path, entry: &Entry) -> io::Result<bool> {
+    Ok(match entry.name.as_str() {
+        "lost+found" => entry.is_dir,
+        LOCK | "meta.properties.tmp" => !entry.is_dir,
+        // The first snapshot is written before `meta.properties`; it holds no one's data.
+        METADATA_DIR if entry.is_dir => {
+            disk.list(&dir.join(METADATA_DIR))?.iter().all(|inner| is_first_snapshot(&inner.name))
+        }
+        _ => false,
+    })
+}
+
+fn is_first_snapshot(name: &str) -> bool {
+    name.strip_prefix("00000000000000000000-0000000000.checkpoint")
+        .is_some_and(|rest| matches!(rest, "" | ".tmp" | ".part"))
+}
+
+/// A file's bytes; None if there is none.
+fn read_small(disk: &dyn Disk, path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match disk.open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        opened => disk::read_whole(&*opened?, FILE_BYTES_MAX).map(Some),
+    }
+}
+
+/// A place that this process holds alone, whatever stands in it.
+#[derive(Debug)]
+pub struct Claim {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    lock: Arc<dyn File>,
+    found: Found,
+}
+
+impl Claim {
+    /// Takes the lock, making the folder if it is not there. A foreign place is left untouched.
+    pub fn take(disk: Arc<dyn Disk>, path: &Path) -> Result<Claim, OpenError> {
+        let failed = |error| OpenError::Disk { dir: path.to_owned(), error };
+        if let Found::Foreign(found) = look(&*disk, path)? {
+            return Err(OpenError::Foreign { dir: path.to_owned(), found });
+        }
+        disk::mkdir_all(&*disk, path).map_err(failed)?;
+        let lock = disk.lock(&path.join(LOCK)).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => OpenError::Held { dir: path.to_owned() },
+            _ => failed(error),
+        })?;
+        // Again: another process may have formatted it before the lock was ours.
+        let found = look(&*disk, path)?;
+        Ok(Claim { disk, path: path.to_owned(), lock, found })
+    }
+
+    pub fn found(&self) -> &Found {
+        &self.found
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
+    /// Makes it a log directory. Whatever else a format writes is written before: this is what
+    /// makes it valid.
+    pub fn format(self, meta: MetaProperties) -> Result<LogDir, OpenError> {
+        match self.found {
+            Found::Empty => {}
+            Found::Formatted(_) => return Err(OpenError::Formatted { dir: self.path }),
+            Found::Foreign(found) => return Err(OpenError::Foreign { dir: self.path, found }),
+        }
+        write_meta(&*self.disk, &self.path, &meta)
+            .map_err(|error| OpenError::Disk { dir: self.path.clone(), error })?;
+        Claim { found: Found::Formatted(meta), ..self }.open()
+    }
+
+    /// Opens it as the log directory it is.
+    pub fn open(self) -> Result<LogDir, OpenError> {
+        let Claim { disk, path, lock, found } = self;
+        match found {
+            Found::Formatted(meta) => {
+                let held = Mutex::new(Held { meta, offline: None });
+                Ok(LogDir { disk, path, held, _lock: lock })
+            }
+            Found::Empty => Err(OpenError::NotFormatted { dir: path }),
+            Found::Foreign(found) => Err(OpenError::Foreign { dir: path, found }),
+        }
+    }
+}
+
+fn write_meta(disk: &dyn Disk, dir: &Path, meta: &MetaProperties) -> io::Result<()> {
+    disk::replace(disk, &dir.join(meta::NAME), meta.to_text().as_bytes())
+}
+
+/// A log directory that this process holds.
+#[derive(Debug)]
+pub struct LogDir {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    /// Read at every append that fails and by upkeep, changed almost never: any lock would do.
+    held: Mutex<Held>,
+    /// Whoever holds it is the successor of whoever held it.
+    _lock: Arc<dyn File>,
+}
+
+#[derive(Debug)]
+struct Held {
+    meta: MetaProperties,
+    offline: Option<Arc<str>>,
+}
+
+/// What a scan found, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Scan {
+    pub partitions: Vec<TopicPartition>,
+    pub has_metadata: bool,
+    /// Folders with a suffix, and where they are.
+    pub waiting: Vec<(TopicPartition, Suffix, PathBuf)>,
+    /// Folders that are none of ours.
+    pub other: Vec<PathBuf>,
+}
+
+impl LogDir {
+    /// Takes the lock of a formatted directory.
+    pub fn open(disk: Arc<dyn Disk>, path: &Path) -> Result<LogDir, OpenError> {
+        Claim::take(disk, path)?.open()
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn disk(&self) -> &Arc<dyn Disk> {
+        &self.disk
+    }
+
+    pub fn meta(&self) -> MetaProperties {
+        self.held.lock().meta.clone()
+    }
+
+    /// The directory's own id, which the cluster's metadata knows its replicas by; None in one
+    /// that is older than such ids.
+    pub fn id(&self) -> Option<Uuid> {
+        self.held.lock().meta.directory_id
+    }
+
+    /// Gives an old directory its id, and brings the file to the version of today.
+    pub fn upgrade(&self, cluster_id: &str, fresh_id: Uuid) -> io::Result<()> {
+        let mut meta = self.meta();
+        meta.cluster_id.get_or_insert_with(|| cluster_id.to_owned());
+        meta.directory_id.get_or_insert(fresh_id);
+        write_meta(&*self.disk, &self.path, &meta)?;
+        self.held.lock().meta = meta;
+        Ok(())
+    }
+
+    /// Refuses another cluster's directory, or another node's.
+    pub fn expect(&self, cluster_id: Option<&str>, node_id: i32) -> Result<(), OpenError> {
+        let (meta, dir) = (self.meta(), self.path.clone());
+        if let (Some(found), Some(expected)) = (meta.cluster_id, cluster_id)
+            && found != expected
+        {
+            return Err(OpenError::OtherCluster { dir, found, expected: expected.to_owned() });
+        }
+        if meta.node_id != node_id {
+            return Err(OpenError::OtherNode { dir, found: meta.node_id, expected: node_id });
+        }
+        Ok(())
+    }
+
+    /// Reads and removes the mark of a clean stop, durably: from here on a crash is one. `Some` is
+    /// the broker epoch of the process that stopped (-1 if it did not say).
+    pub fn take_clean_shutdown(&self) -> io::Result<Option<i64>> {
+        let path = self.path.join(CLEAN_SHUTDOWN);
+        let Some(bytes) = read_small(&*self.disk, &path)? else { return Ok(None) };
+        self.disk.remove(&path)?;
+        self.disk.sync_dir(&self.path)?;
+        // A mark that says nothing was not written whole: then nothing it says holds.
+        let read = serde_json::from_slice::<serde_json::Value>(&bytes).ok();
+        let mark = read.filter(|mark| mark.get("version").is_some());
+        let epoch = |mark: serde_json::Value| mark.get("brokerEpoch").and_then(|it| it.as_i64());
+        Ok(mark.map(|mark| epoch(mark).unwrap_or(-1)))
+    }
+
+    /// Marks that everything was closed and synced.
+    pub fn mark_clean_shutdown(&self, broker_epoch: i64) -> io::Result<()> {
+        let text = format!("{{\"version\":0,\"brokerEpoch\":{broker_epoch}}}");
+        disk::replace(&*self.disk, &self.path.join(CLEAN_SHUTDOWN), text.as_bytes())
+    }
+
+    /// Reads one of the directory's checkpoints, as [`checkpoint::RECOVERY_POINT`].
+    pub fn read_offsets(&self, name: &str) -> Result<Offsets, Error> {
+        checkpoint::read_offsets(&*self.disk, &self.path.join(name))
+    }
+
+    /// Replaces one of the directory's checkpoints.
+    pub fn write_offsets(&self, name: &str, offsets: &Offsets) -> io::Result<()> {
+        checkpoint::write_offsets(&*self.disk, &self.path.join(name), offsets)
+    }
+
+    /// The folders that stand here.
+    pub fn scan(&self) -> io::Result<Scan> {
+        let mut scan = Scan::default();
+        for entry in self.disk.list(&self.path)?.into_iter().filter(|entry| entry.is_dir) {
+            let path = self.path.join(&entry.name);
+            match DirName::parse(&entry.name) {
+                DirName::Partition(partition) => scan.partitions.push(partition),
+                DirName::Metadata => scan.has_metadata = true,
+                DirName::Waiting(partition, suffix) => scan.waiting.push((partition, suffix, path)),
+                DirName::Other => scan.other.push(path),
+            }
+        }
+        Ok(scan)
+    }
+
+    /// Where a partition's folder is, or would be.
+    pub fn partition_path(&self, partition: &TopicPartition) -> PathBuf {
+        self.path.join(partition.to_string())
+    }
+
+    /// Makes a partition's folder, with its topic's id in it, durably. One that a crash left
+    /// without an id is taken over.
+    pub fn create_partition(
+        &self,
+        partition: &TopicPartition,
+        topic_id: Uuid,
+    ) -> Result<PathBuf, Error> {
+        let path = self.partition_path(partition);
+        match self.disk.mkdir(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            made => made?,
+        }
+        self.disk.sync_dir(&self.path)?;
+        if partition_metadata::read(&*self.disk, &path)? != Some(topic_id) {
+            partition_metadata::write(&*self.disk, &path, topic_id)?;
+        }
+        Ok(path)
+    }
+
+    /// Renames a partition's folder, durably, so that its name is free at once and the files can
+    /// be unlinked later. `unique` is a random id.
+    pub fn set_aside(
+        &self,
+        partition: &TopicPartition,
+        unique: Uuid,
+        suffix: Suffix,
+    ) -> io::Result<PathBuf> {
+        let aside = self.path.join(name::waiting(partition, unique, suffix));
+        self.disk.rename(&self.partition_path(partition), &aside)?;
+        self.disk.sync_dir(&self.path)?;
+        Ok(aside)
+    }
+
+    /// Unlinks a folder that was set aside, leaf by leaf. An interrupted one goes on at the next start.
+    pub fn remove(&self, aside: &Path) -> io::Result<()> {
+        disk::remove_tree(&*self.disk, aside)
+    }
+
+    /// The disk failed: from here on nothing is read from it or written to it. The first reason stays.
+    pub fn go_offline(&self, reason: &str) {
+        self.held.lock().offline.get_or_insert_with(|| reason.into());
+    }
+
+    /// Why the directory is offline, if it is.
+    pub fn offline(&self) -> Option<Arc<str>> {
+        self.held.lock().offline.clone()
+    }
+
+    pub fn is_offline(&self) -> bool {
+        self.held.lock().offline.is_some()
+    }
+
+    pub fn free_bytes(&self) -> io::Result<u64> {
+        self.disk.free_bytes(&self.path)
+    }
+
+    pub fn total_bytes(&self) -> io::Result<u64> {
+        self.disk.total_bytes(&self.path)
+    }
+}
+
+/// Refuses directories that do not belong together: of several clusters or nodes, or one a copy.
+pub fn check_together(dirs: &[LogDir]) -> Result<(), OpenError> {
+    let Some(first) = dirs.first().map(LogDir::meta) else { return Ok(()) };
+    for (at, dir) in dirs.iter().enumerate() {
+        dir.expect(first.cluster_id.as_deref(), first.node_id)?;
+        let twin = |other: &&LogDir| other.id().is_some() && other.id() == dir.id();
+        if let Some(other) = dirs.iter().take(at).find(twin) {
+            let [dir, other] = [dir, other].map(|it| it.path.clone());
+            return Err(OpenError::SameId { dir, other });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
