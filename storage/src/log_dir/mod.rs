@@ -102,10 +102,12 @@ impl Claim {
             return Err(OpenError::Foreign { dir: path.to_owned(), found });
         }
         disk::mkdir_all(&*disk, path).map_err(failed)?;
-        let lock = disk.lock(&path.join(LOCK)).map_err(|error| match error.kind() {
-            ErrorKind::WouldBlock => OpenError::Held { dir: path.to_owned() },
-            _ => failed(error),
-        })?;
+        let lock = match disk.lock(&path.join(LOCK)) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                return Err(OpenError::Held { dir: path.to_owned() });
+            }
+            locked => locked.map_err(failed)?,
+        };
         // Again: another process may have formatted it before the lock was ours.
         let found = look(&*disk, path)?;
         Ok(Claim { disk, path: path.to_owned(), lock, found })
