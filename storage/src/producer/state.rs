@@ -1,6 +1,6 @@
 //! One producer: its epoch, its last five batches, its open transaction.
 
-use super::{EndMarker, Refusal, Verdict};
+use super::verdict::{EndMarker, Refusal, Verdict};
 use protocol::records::batch::{BatchHeader, NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP};
 
 /// A producer may have five requests in flight, so any of its last five batches may come again.
