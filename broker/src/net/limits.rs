@@ -11,12 +11,6 @@ pub(super) const FRAME_BYTES_MAX_NOT_PRODUCE: usize = 8 << 20;
 /// How often its size a frame without records is charged to the budget, for what it decodes to.
 pub(super) const CHARGE_NOT_PRODUCE: usize = 16;
 
-/// Read ahead of a connection that sends little, and what a frame up to this size never waits for.
-pub(super) const READ_AHEAD_BYTES: usize = 256 << 10;
-
-/// Read ahead of a connection that fills [`READ_AHEAD_BYTES`], while there is memory for it.
-pub(super) const READ_AHEAD_BYTES_LOADED: usize = 1 << 20;
-
 /// What a connection starts with: most only ever ask small things.
 pub(super) const READ_AHEAD_BYTES_FIRST: usize = 4 << 10;
 
@@ -29,12 +23,12 @@ pub(super) const UNSENT_BYTES_MAX: usize = 256 << 10;
 /// Requests that are started before the answers so far are sent.
 pub(super) const BURST_MAX: usize = 64;
 
-/// How often a connection looks after itself: gives back the read-ahead buffer that it did not
-/// use since, and counts how long nothing moved.
-pub(super) const PERIOD: Duration = Duration::from_secs(5);
+/// How often a connection looks after itself, at most: gives back the read-ahead buffer that it
+/// did not use since, and counts how long nothing moved.
+const PERIOD_MAX: Duration = Duration::from_secs(5);
 
-/// A frame that holds budget while others wait for it may be so slow for so many periods. The
-/// first is cut by its beginning, so that two whole ones are ten seconds.
+/// A frame that holds budget while others wait for it may be so slow for so many periods, each
+/// half of the stall timeout. The first is cut by the frame's beginning.
 pub(super) const STALL_PERIODS: u32 = 3;
 
 /// Received in that time, it is not slow.
@@ -45,6 +39,13 @@ pub(super) const STALL_BYTES: usize = 64 << 10;
 pub struct Limits {
     /// `socket.request.max.bytes`.
     pub request_bytes_max: usize,
+    /// `highwater.read.ahead.bytes`: for a connection that sends little. A frame up to this size
+    /// never waits for memory.
+    pub read_ahead_bytes: usize,
+    /// `highwater.read.ahead.max.bytes`: for one that sends more, while there is memory for it.
+    pub read_ahead_bytes_max: usize,
+    /// `highwater.request.stall.timeout.ms`.
+    pub stall_max: Duration,
     /// `connections.max.idle.ms`: nothing was read or written for so long.
     pub idle_max: Duration,
     /// `max.connections` of the listener; that of the broker is the [`super::Roster`]'s.
@@ -63,6 +64,9 @@ impl Default for Limits {
     fn default() -> Limits {
         Limits {
             request_bytes_max: 100 << 20,
+            read_ahead_bytes: 256 << 10,
+            read_ahead_bytes_max: 1 << 20,
+            stall_max: Duration::from_secs(10),
             idle_max: Duration::from_mins(10),
             connections_max: usize::MAX,
             connections_per_ip_max: usize::MAX,
@@ -74,6 +78,10 @@ impl Default for Limits {
 }
 
 impl Limits {
+    pub(super) fn period(&self) -> Duration {
+        PERIOD_MAX.min(self.stall_max / 2).min(self.idle_max)
+    }
+
     pub(super) fn connections_of(&self, ip: IpAddr) -> usize {
         self.connections_per_ip_overrides.get(&ip).copied().unwrap_or(self.connections_per_ip_max)
     }

@@ -1,10 +1,11 @@
 //! A listener: takes connections in, up to the limits, and gives each its task.
 
 use super::budget::Budget;
-use super::connection::{Connection, End};
+use super::connection::{Connection, Find};
 use super::limits::Limits;
 use super::roster::{Full, Roster, Seat};
-use crate::api::{Ctx, ListenerKind, RequestContext};
+use crate::api::{Ctx, ListenerKind, RequestContext, find};
+use arc_swap::ArcSwap;
 use kraft::env::{Endpoint, Env, Listener, Stream};
 use socket2::SockRef;
 use std::io;
@@ -38,7 +39,8 @@ pub async fn open(env: &Env, name: &str, kind: ListenerKind, at: &Endpoint) -> i
 #[expect(missing_debug_implementations, reason = "a doorway has nothing of its own to show")]
 pub struct Accepting {
     pub ctx: Ctx,
-    pub limits: Arc<Limits>,
+    /// Exchanged when the config changes; a connection keeps what it began with.
+    pub limits: Arc<ArcSwap<Limits>>,
     pub roster: Arc<Roster>,
     pub budget: Arc<Budget>,
 }
@@ -76,7 +78,7 @@ impl Opened {
                     continue;
                 }
             };
-            match roster.seat(&self.name, peer.ip(), limits) {
+            match roster.seat(&self.name, peer.ip(), &limits.load()) {
                 Ok(seat) => self.serve(stream, peer, seat, &shared),
                 Err(Full::OfIp(most)) => info!(
                     target: "kafka.network.Acceptor",
@@ -90,8 +92,9 @@ impl Opened {
     }
 
     fn serve(&self, stream: Box<dyn Stream>, peer: SocketAddr, seat: Seat, shared: &Accepting) {
-        let Accepting { ctx, limits, budget, .. } = shared;
-        if let Err(error) = set_options(&*stream, limits) {
+        let Accepting { ctx, budget, .. } = shared;
+        let limits = shared.limits.load_full();
+        if let Err(error) = set_options(&*stream, &limits) {
             debug!("no options for the connection from {peer}: {error}"); // It is gone already.
             return;
         }
@@ -104,14 +107,12 @@ impl Opened {
             client_id: Arc::default(),
             correlation_id: 0,
         };
-        let shared = (&**limits, Arc::clone(budget));
-        let connection = Connection::new(stream, ctx.clone(), from, seat, shared);
+        let asked = (ctx.clone(), find as Find, from);
+        let connection = Connection::new(stream, asked, seat, (limits, Arc::clone(budget)));
         // A panic ends the task, and with it this connection alone.
         tokio::spawn(async move {
-            match connection.run().await {
-                End::Done => {}
-                end => debug!("the connection from {peer} is closed: {end}"),
-            }
+            let end = connection.run().await;
+            debug!("the connection from {peer} is closed: {end}");
         });
     }
 }

@@ -56,7 +56,7 @@ impl Stream for Trickle {
 }
 
 fn input(budget: &Arc<Budget>) -> Input {
-    Input::new(Arc::clone(budget), 100 << 20)
+    Input::new(Arc::clone(budget), Arc::default())
 }
 
 /// A frame of `key` with a body of `size - 2` bytes, and its length before it.
@@ -157,7 +157,7 @@ fn an_idle_connection_gives_its_buffer_back_and_loses_nothing() {
     let mut input = input(&budget);
     let wire = frame(0, 900_000);
     read(&mut input, &wire, usize::MAX).unwrap();
-    assert_eq!(budget.used_bytes(), READ_AHEAD_BYTES_LOADED);
+    assert_eq!(budget.used_bytes(), 1 << 20);
     assert_eq!(read(&mut input, &wire[..100], 100).unwrap().len(), 0);
     input.rest();
     assert!(input.is_resting());

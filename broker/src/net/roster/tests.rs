@@ -48,6 +48,7 @@ async fn waits_end_when_a_seat_is_given_up_and_when_all_shall_go() {
     let (roster, listener) = (Roster::new(1), Arc::from("A"));
     let limits = limits(1, 1);
     let seat = roster.seat(&listener, HERE, &limits).unwrap();
+    let limits = ArcSwap::from_pointee(limits);
     let wait = async {
         tokio::join!(roster.has_room("A", &limits), roster.emptied());
     };

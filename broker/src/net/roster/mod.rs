@@ -1,6 +1,7 @@
 //! Who is connected: how many, from where, and how they are told to end.
 
 use super::limits::Limits;
+use arc_swap::ArcSwap;
 use indexmap::IndexMap;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -87,8 +88,8 @@ impl Roster {
     }
 
     /// Returns when `listener` may take a connection, whoever asks.
-    pub(super) async fn has_room(&self, listener: &str, limits: &Limits) {
-        let room = || self.room(&self.state.lock(), listener, limits);
+    pub(super) async fn has_room(&self, listener: &str, limits: &ArcSwap<Limits>) {
+        let room = || self.room(&self.state.lock(), listener, &limits.load());
         self.until(|| room().then_some(())).await;
     }
 

@@ -49,8 +49,11 @@ impl Output {
         for piece in pieces {
             let piece = match piece {
                 Piece::File(range) if range.len <= COPY_BYTES_MAX => copied(range),
-                piece => piece,
+                Piece::File(_) | Piece::Bytes(_) => piece,
             };
+            if piece.is_empty() {
+                continue;
+            }
             match &piece {
                 Piece::Bytes(bytes) => self.unsent_bytes += bytes.len(),
                 Piece::File(_) => self.files += 1,
@@ -230,10 +233,7 @@ fn copied(range: FileRange) -> Piece {
 
 fn read(range: &FileRange, len: usize) -> io::Result<Bytes> {
     let mut bytes = BytesMut::zeroed(len);
-    range.file.read_exact_at(range.offset, &mut bytes).map_err(|error| match error.kind() {
-        ErrorKind::UnexpectedEof => turned_short(),
-        _ => error,
-    })?;
+    range.file.read_exact_at(range.offset, &mut bytes)?;
     Ok(bytes.freeze())
 }
 
@@ -279,3 +279,6 @@ fn poll_socket(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

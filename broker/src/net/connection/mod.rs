@@ -2,10 +2,10 @@
 
 use super::budget::Budget;
 use super::input::{Input, Refusal};
-use super::limits::{BURST_MAX, IN_FLIGHT_MAX, Limits, PERIOD, UNSENT_BYTES_MAX};
+use super::limits::{BURST_MAX, IN_FLIGHT_MAX, Limits, UNSENT_BYTES_MAX};
 use super::output::Output;
 use super::roster::Seat;
-use crate::api::{Close, Ctx, Entry, Outcome, Overlap, Piece, Reply, RequestContext, find};
+use crate::api::{Close, Ctx, Entry, Outcome, Overlap, Piece, Reply, RequestContext};
 use bytes::Bytes;
 use kraft::env::{Boxed, Stream};
 use protocol::error::ErrorCode;
@@ -24,8 +24,10 @@ use tokio::time::{Instant, Sleep, sleep};
 pub(super) struct Connection {
     stream: Box<dyn Stream>,
     ctx: Ctx,
+    find: Find,
     from: RequestContext,
     seat: Seat,
+    limits: Arc<Limits>,
     input: Input,
     /// Read, but may not start yet.
     parked: Option<Request>,
@@ -34,8 +36,13 @@ pub(super) struct Connection {
     output: Output,
     /// The client sends nothing more.
     has_ended: bool,
+    /// A request that ends the connection, once the earlier ones are answered.
+    ending: Option<End>,
     idle: Idle,
 }
+
+/// Which line of the table serves a key; [`crate::api::find`] but for tests.
+pub(super) type Find = fn(&Ctx, &RequestContext, i16) -> Option<&'static Entry>;
 
 struct Request {
     header: Header,
@@ -81,7 +88,6 @@ enum Pause {
 
 /// How long nothing moved, counted in whole periods so that a request costs no look at a clock.
 struct Idle {
-    max: Duration,
     so_far: Duration,
     period: Duration,
     moved: bool,
@@ -90,27 +96,25 @@ struct Idle {
 impl Connection {
     pub(super) fn new(
         stream: Box<dyn Stream>,
-        ctx: Ctx,
-        from: RequestContext,
+        (ctx, find, from): (Ctx, Find, RequestContext),
         seat: Seat,
-        (limits, budget): (&Limits, Arc<Budget>),
+        (limits, budget): (Arc<Limits>, Arc<Budget>),
     ) -> Connection {
+        let period = limits.period();
         Connection {
             stream,
             ctx,
+            find,
             from,
             seat,
-            input: Input::new(budget, limits.request_bytes_max),
+            limits: Arc::clone(&limits),
+            input: Input::new(budget, limits),
             parked: None,
             waiting: VecDeque::new(),
             output: Output::default(),
             has_ended: false,
-            idle: Idle {
-                max: limits.idle_max,
-                so_far: Duration::ZERO,
-                period: limits.idle_max.min(PERIOD),
-                moved: false,
-            },
+            ending: None,
+            idle: Idle { so_far: Duration::ZERO, period, moved: false },
         }
     }
 
@@ -124,7 +128,8 @@ impl Connection {
                 self.seat.wake_with(cx.waker());
             }
             match self.poll(cx, timer.as_mut()) {
-                Ok(poll) => poll.map(|()| End::Done),
+                Ok(Poll::Ready(())) => Poll::Ready(self.ending.take().unwrap_or(End::Done)),
+                Ok(Poll::Pending) => Poll::Pending,
                 Err(end) => Poll::Ready(end),
             }
         })
@@ -133,8 +138,8 @@ impl Connection {
 
     fn poll(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Result<Poll<()>, End> {
         loop {
-            let pause = self.start()?;
-            let answered = self.poll_answers(cx)?;
+            let pause = self.start().unwrap_or_else(|end| self.end_with(end));
+            let answered = self.poll_answers(cx);
             if answered && pause == Pause::Answers && self.output.unsent_bytes() < UNSENT_BYTES_MAX
             {
                 continue; // What waited for these answers may start before they are sent.
@@ -152,14 +157,14 @@ impl Connection {
             } else if pause == Pause::Burst {
                 continue;
             }
-            if pause == Pause::Input && !self.has_ended && !self.seat.is_stopping() {
+            if pause == Pause::Input && self.takes_more() {
                 match self.input.poll_fill(cx, &mut *self.stream) {
                     Poll::Ready(Ok(0)) => self.has_ended = true,
                     Poll::Ready(Ok(_)) => {
                         self.idle.moved = true;
-                        if PERIOD < self.idle.period {
-                            self.idle.period = PERIOD; // It wakes from its rest.
-                            timer.as_mut().reset(Instant::now() + PERIOD);
+                        if self.limits.period() < self.idle.period {
+                            self.idle.period = self.limits.period(); // It wakes from its rest.
+                            timer.as_mut().reset(Instant::now() + self.idle.period);
                         }
                         continue;
                     }
@@ -167,8 +172,7 @@ impl Connection {
                     Poll::Pending => {}
                 }
             }
-            let takes_no_more = self.has_ended || self.seat.is_stopping();
-            if takes_no_more && self.waiting.is_empty() && self.output.is_empty() {
+            if !self.takes_more() && self.waiting.is_empty() && self.output.is_empty() {
                 return Ok(Poll::Ready(()));
             }
             if timer.as_mut().poll(cx).is_pending() {
@@ -179,6 +183,17 @@ impl Connection {
         }
     }
 
+    fn takes_more(&self) -> bool {
+        !self.has_ended && self.ending.is_none() && !self.seat.is_stopping()
+    }
+
+    /// Nothing starts any more; what was started before is still answered.
+    fn end_with(&mut self, end: End) -> Pause {
+        self.ending = Some(end);
+        self.parked = None;
+        Pause::Input
+    }
+
     /// Starts requests while they may.
     fn start(&mut self) -> Result<Pause, End> {
         for _ in 0..BURST_MAX {
@@ -187,7 +202,9 @@ impl Connection {
             }
             let request = match self.parked.take() {
                 Some(request) => request,
-                None if self.seat.is_stopping() => return Ok(Pause::Input),
+                None if self.ending.is_some() || self.seat.is_stopping() => {
+                    return Ok(Pause::Input);
+                }
                 None => match self.read()? {
                     Some(request) => request,
                     None => return Ok(Pause::Input),
@@ -214,7 +231,7 @@ impl Connection {
         self.ctx.metrics.requests.count();
         let header =
             Header::read(&mut body).map_err(|malformed| End::NoHeader(malformed.to_string()))?;
-        let entry = find(&self.ctx, &self.from, header.key.code())
+        let entry = (self.find)(&self.ctx, &self.from, header.key.code())
             .ok_or(End::Closed(Close(ErrorCode::UnsupportedVersion)))?;
         Ok(Some(Request { header, entry, body }))
     }
@@ -240,13 +257,18 @@ impl Connection {
     }
 
     /// Moves answers from the front to the output while they are there. Says whether any was.
-    fn poll_answers(&mut self, cx: &mut Context<'_>) -> Result<bool, End> {
+    fn poll_answers(&mut self, cx: &mut Context<'_>) -> bool {
         let mut any = false;
         while let Some(first) = self.waiting.front_mut() {
             let pieces = match &mut first.answer {
                 Answer::Ready(pieces) => std::mem::take(pieces),
                 Answer::Later(answer) => match answer.as_mut().poll(cx) {
-                    Poll::Ready(pieces) => pieces.map_err(End::Closed)?,
+                    Poll::Ready(Ok(pieces)) => pieces,
+                    Poll::Ready(Err(close)) => {
+                        self.waiting.clear();
+                        self.end_with(End::Closed(close));
+                        break;
+                    }
                     Poll::Pending => break,
                 },
             };
@@ -254,7 +276,7 @@ impl Connection {
             self.output.push(pieces);
             any = true;
         }
-        Ok(any)
+        any
     }
 
     /// What a period of the timer asks for; says how long the next one is.
@@ -262,7 +284,8 @@ impl Connection {
         if self.input.stalls() {
             return Err(End::Stalled);
         }
-        let Idle { max, so_far, period, moved } = &mut self.idle;
+        let Idle { so_far, period, moved } = &mut self.idle;
+        let max = self.limits.idle_max;
         // A request that a handler works on is not idle: its handler has a deadline.
         if std::mem::take(moved) || !self.waiting.is_empty() {
             *so_far = Duration::ZERO;
@@ -270,12 +293,12 @@ impl Connection {
             *so_far += *period;
             self.input.rest();
         }
-        if *max <= *so_far {
+        if max <= *so_far {
             return Err(End::Idle);
         }
-        let left = *max - *so_far;
+        let left = max - *so_far;
         let rests = self.input.is_resting() && *so_far != Duration::ZERO;
-        *period = if rests { left } else { PERIOD.min(left) };
+        *period = if rests { left } else { left.min(self.limits.period()) };
         Ok(*period)
     }
 }
@@ -297,3 +320,6 @@ impl fmt::Display for End {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

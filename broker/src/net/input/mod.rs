@@ -3,8 +3,8 @@
 
 use super::budget::{Budget, Lease};
 use super::limits::{
-    CHARGE_NOT_PRODUCE, FRAME_BYTES_MAX_NOT_PRODUCE, READ_AHEAD_BYTES, READ_AHEAD_BYTES_FIRST,
-    READ_AHEAD_BYTES_LOADED, STALL_BYTES, STALL_PERIODS,
+    CHARGE_NOT_PRODUCE, FRAME_BYTES_MAX_NOT_PRODUCE, Limits, READ_AHEAD_BYTES_FIRST, STALL_BYTES,
+    STALL_PERIODS,
 };
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use kraft::env::Stream;
@@ -32,11 +32,11 @@ pub(super) struct Input {
     buffer: BytesMut,
     /// The size of the next buffer.
     ahead_bytes: usize,
-    /// What the budget gave for more than [`READ_AHEAD_BYTES`].
+    /// What the budget gave for more than `read_ahead_bytes`.
     loaded: Option<Lease>,
     large: Option<Large>,
     budget: Arc<Budget>,
-    request_bytes_max: usize,
+    limits: Arc<Limits>,
 }
 
 /// A frame that is longer than the read-ahead buffer, on its way in.
@@ -57,14 +57,14 @@ struct Large {
 const CHARGE_BYTES: usize = 256 << 10;
 
 impl Input {
-    pub(super) fn new(budget: Arc<Budget>, request_bytes_max: usize) -> Input {
+    pub(super) fn new(budget: Arc<Budget>, limits: Arc<Limits>) -> Input {
         Input {
             buffer: BytesMut::new(),
             ahead_bytes: READ_AHEAD_BYTES_FIRST,
             loaded: None,
             large: None,
             budget,
-            request_bytes_max,
+            limits,
         }
     }
 
@@ -99,17 +99,18 @@ impl Input {
             return Ok(None);
         };
         let size = i32::from_be_bytes(*size);
-        let within = |size: &usize| (1..=self.request_bytes_max).contains(size);
+        let within = |size: &usize| (1..=self.limits.request_bytes_max).contains(size);
         usize::try_from(size).ok().filter(within).map(Some).ok_or(Refusal::Length(size))
     }
 
     /// Whether the read-ahead buffer may grow to `bytes`.
     fn reads_ahead(&mut self, bytes: usize) -> bool {
-        if READ_AHEAD_BYTES < bytes && bytes <= READ_AHEAD_BYTES_LOADED && self.loaded.is_none() {
+        let Limits { read_ahead_bytes: usual, read_ahead_bytes_max: max, .. } = *self.limits;
+        if usual < bytes && bytes <= max && self.loaded.is_none() {
             let mut lease = self.budget.lease();
-            self.loaded = lease.try_take(READ_AHEAD_BYTES_LOADED).then_some(lease);
+            self.loaded = lease.try_take(max).then_some(lease);
         }
-        let most = if self.loaded.is_some() { READ_AHEAD_BYTES_LOADED } else { READ_AHEAD_BYTES };
+        let most = if self.loaded.is_some() { max } else { usual };
         let fits = bytes <= most;
         if fits && self.ahead_bytes < bytes {
             self.ahead_bytes = bytes.next_power_of_two().min(most);
@@ -149,7 +150,7 @@ impl Input {
         let room = self.buffer.capacity() - self.buffer.len();
         let count = ready!(pin!(stream.read_buf(&mut self.buffer)).poll(cx))?;
         if count == room && self.ahead_bytes <= room.saturating_mul(2) {
-            self.reads_ahead((self.ahead_bytes * 4).min(READ_AHEAD_BYTES_LOADED));
+            self.reads_ahead((self.ahead_bytes * 4).min(self.limits.read_ahead_bytes_max));
         }
         Poll::Ready(Ok(count))
     }

@@ -1,0 +1,374 @@
+//! A connection from the client's side, over a pipe and with a clock that only waiting moves.
+
+use super::super::roster::Roster;
+use super::*;
+use crate::api::{Handled, Handler, ListenerKind, SERVED};
+use kraft::env::os;
+use protocol::messages::{
+    FetchRequest, FetchResponse, HeartbeatRequest, HeartbeatResponse, MetadataRequest,
+    ProduceRequest, ProduceResponse, Request as _, Versions,
+};
+use std::cell::RefCell;
+use tokio::io::{
+    AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf, duplex,
+};
+use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
+
+thread_local! {
+    /// What the handlers of this test did, and after how many milliseconds.
+    static DONE: RefCell<Vec<(String, u128)>> = const { RefCell::new(Vec::new()) };
+    static BEGAN: RefCell<Option<Instant>> = const { RefCell::new(None) };
+}
+
+fn note(what: String) {
+    let began = BEGAN.with_borrow_mut(|began| *began.get_or_insert_with(Instant::now));
+    DONE.with_borrow_mut(|done| done.push((what, began.elapsed().as_millis())));
+}
+
+/// What was noted since, as `what@ms`.
+fn noted() -> String {
+    let all: Vec<_> = DONE.take().into_iter().map(|(what, ms)| format!("{what}@{ms}")).collect();
+    all.join(" ")
+}
+
+/// Waits as long as the request says; 0 not at all, and 666 panics.
+fn after<R: Send + 'static>(ms: i32, response: R) -> Reply<R> {
+    assert_ne!(ms, 666, "a bug in a handler");
+    match u64::try_from(ms) {
+        Ok(0) | Err(_) => Reply::Now(response),
+        Ok(ms) => {
+            let until = Instant::now() + Duration::from_millis(ms);
+            Reply::later(async move {
+                tokio::time::sleep_until(until).await;
+                Ok(response)
+            })
+        }
+    }
+}
+
+struct Produce;
+
+impl Handler for Produce {
+    type Request = ProduceRequest;
+    const VERSIONS: Versions = Versions { min: 3, max: 9 };
+
+    fn handle(
+        _ctx: &Ctx,
+        from: &RequestContext,
+        request: ProduceRequest,
+        _version: i16,
+    ) -> Handled<ProduceRequest> {
+        note(format!("P{}", from.correlation_id));
+        if request.acks == 0 {
+            return Ok(Reply::Silence);
+        }
+        Ok(after(request.timeout_ms, ProduceResponse::default().into()))
+    }
+
+    fn refuse(_request: &ProduceRequest, _code: ErrorCode) -> ProduceResponse {
+        ProduceResponse::default()
+    }
+}
+
+struct Fetch;
+
+impl Handler for Fetch {
+    type Request = FetchRequest;
+    const VERSIONS: Versions = Versions { min: 4, max: 11 };
+
+    fn handle(
+        _ctx: &Ctx,
+        from: &RequestContext,
+        request: FetchRequest,
+        _version: i16,
+    ) -> Handled<FetchRequest> {
+        note(format!("F{}{}", from.correlation_id, from.client_id));
+        Ok(after(request.max_wait_ms, FetchResponse::default().into()))
+    }
+
+    fn refuse(_request: &FetchRequest, _code: ErrorCode) -> FetchResponse {
+        FetchResponse::default()
+    }
+}
+
+struct Heartbeat;
+
+impl Handler for Heartbeat {
+    type Request = HeartbeatRequest;
+    const VERSIONS: Versions = Versions { min: 0, max: 3 };
+
+    fn handle(
+        _ctx: &Ctx,
+        _from: &RequestContext,
+        _request: HeartbeatRequest,
+        _version: i16,
+    ) -> Handled<HeartbeatRequest> {
+        Ok(Reply::Now(HeartbeatResponse::default().into()))
+    }
+
+    fn refuse(_request: &HeartbeatRequest, _code: ErrorCode) -> HeartbeatResponse {
+        HeartbeatResponse::default()
+    }
+}
+
+static TABLE: [Entry; 3] = [
+    Entry::of::<Produce>(&[ListenerKind::Client], Overlap::Produce),
+    Entry::of::<Fetch>(&[ListenerKind::Client], Overlap::Never),
+    Entry::of::<Heartbeat>(&[ListenerKind::Client], Overlap::Never),
+];
+
+fn find(_ctx: &Ctx, _from: &RequestContext, key: i16) -> Option<&'static Entry> {
+    TABLE.iter().find(|entry| entry.served.key.code() == key)
+}
+
+#[derive(Debug)]
+struct Pipe(DuplexStream);
+
+impl AsyncRead for Pipe {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, into)
+    }
+}
+
+impl AsyncWrite for Pipe {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}
+
+impl Stream for Pipe {
+    fn socket(&self) -> Option<&TcpStream> {
+        None
+    }
+}
+
+/// The client's end, and the broker's task.
+struct Client {
+    pipe: DuplexStream,
+    task: JoinHandle<End>,
+    roster: Arc<Roster>,
+    next: i32,
+}
+
+impl Client {
+    fn connect(limits: Limits, pipe_bytes: usize) -> Client {
+        let (pipe, ours) = duplex(pipe_bytes);
+        let roster = Roster::new(1);
+        let address = ([127, 0, 0, 1], 40_000).into();
+        let seat = roster.seat(&"A".into(), [127, 0, 0, 1].into(), &limits).unwrap();
+        let ctx = Ctx {
+            env: os::env(),
+            metrics: Arc::default(),
+            served: &SERVED,
+            enabled: Arc::new(|_| true),
+        };
+        let from = RequestContext {
+            listener: "A".into(),
+            listener_kind: ListenerKind::Client,
+            peer: address,
+            principal: "User:ANONYMOUS".into(),
+            client_id: "".into(),
+            correlation_id: 0,
+        };
+        let shared = (Arc::new(limits), Budget::new(1 << 20));
+        let asked = (ctx, find as Find, from);
+        let connection = Connection::new(Box::new(Pipe(ours)), asked, seat, shared);
+        Client { pipe, task: tokio::spawn(connection.run()), roster, next: 1 }
+    }
+
+    fn produce(&mut self, acks: i16, after_ms: i32) -> Bytes {
+        let request = ProduceRequest::default().with_acks(acks).with_timeout_ms(after_ms);
+        self.number(|id| request.frame(3, id, "").unwrap())
+    }
+
+    fn fetch(&mut self, after_ms: i32) -> Bytes {
+        let request = FetchRequest::default().with_max_wait_ms(after_ms);
+        self.number(|id| request.frame(4, id, "c").unwrap())
+    }
+
+    fn number(&mut self, frame: impl FnOnce(i32) -> Bytes) -> Bytes {
+        self.next += 1;
+        frame(self.next - 1)
+    }
+
+    async fn send(&mut self, frames: &[Bytes]) {
+        self.pipe.write_all(&frames.concat()).await.unwrap();
+    }
+
+    /// The correlation ids of so many answers.
+    async fn answers(&mut self, count: usize) -> Vec<i32> {
+        let mut ids = Vec::new();
+        for _ in 0..count {
+            let size = self.pipe.read_i32().await.unwrap();
+            ids.push(self.pipe.read_i32().await.unwrap());
+            let mut rest = vec![0; usize::try_from(size).unwrap() - 4];
+            self.pipe.read_exact(&mut rest).await.unwrap();
+        }
+        ids
+    }
+
+    /// How it ended, when nothing more came from it.
+    async fn end(mut self) -> End {
+        assert_eq!(self.pipe.read(&mut [0]).await.unwrap(), 0, "it says nothing more");
+        self.task.await.unwrap()
+    }
+}
+
+fn client() -> Client {
+    Client::connect(Limits::default(), 64 << 10)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_cut_at_every_byte_is_answered() {
+    let mut client = client();
+    let frame = client.fetch(0);
+    for cut in 0..frame.len() {
+        client.send(&[frame.slice(..cut)]).await;
+        tokio::task::yield_now().await;
+        client.send(&[frame.slice(cut..)]).await;
+        assert_eq!(client.answers(1).await, [1]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_produce_starts_while_earlier_produce_waits_and_answers_keep_their_order() {
+    let mut client = client();
+    let frames = [
+        client.produce(-1, 100),
+        client.produce(-1, 50),
+        client.produce(1, 0),
+        client.fetch(10),
+        client.fetch(0),
+        client.produce(-1, 20),
+        client.produce(0, 0),
+        client.produce(1, 0),
+    ];
+    client.send(&frames).await;
+    assert_eq!(client.answers(7).await, [1, 2, 3, 4, 5, 6, 8]);
+    assert_eq!(noted(), "P1@0 P2@0 P3@0 F4c@100 F5c@110 P6@110 P7@110 P8@110");
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_pipelined_requests_are_answered_though_the_client_reads_late() {
+    let mut client = Client::connect(Limits::default(), 256);
+    let frames: Vec<_> = (0..2000)
+        .map(|number| match number % 3 {
+            0 => client.produce(-1, 1),
+            1 => client.produce(1, 0),
+            _ => client.fetch(0),
+        })
+        .collect();
+    let Client { pipe, .. } = client;
+    let (mut from, mut to) = tokio::io::split(pipe);
+    let sent = async { to.write_all(&frames.concat()).await.unwrap() };
+    let read = async {
+        for want in 1..=2000 {
+            let size = from.read_i32().await.unwrap();
+            assert_eq!(from.read_i32().await.unwrap(), want);
+            let mut rest = vec![0; usize::try_from(size).unwrap() - 4];
+            from.read_exact(&mut rest).await.unwrap();
+        }
+    };
+    tokio::join!(sent, read);
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_shuts_its_sending_side_still_gets_its_answers() {
+    let mut client = client();
+    let frames = [client.produce(-1, 100), client.fetch(100), client.produce(1, 0).slice(..9)];
+    client.send(&frames).await;
+    client.pipe.shutdown().await.unwrap();
+    assert_eq!(client.answers(2).await, [1, 2]);
+    assert!(matches!(client.end().await, End::Done));
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_all_shall_end_what_was_started_is_answered_and_nothing_starts() {
+    let mut client = client();
+    let frames = [client.produce(-1, 100), client.fetch(0)];
+    client.send(&frames).await;
+    sleep(Duration::from_millis(10)).await;
+    client.roster.stop();
+    let late = client.produce(1, 0);
+    client.send(&[late]).await;
+    // The fetch was read already: whoever reads it will answer it.
+    assert_eq!(client.answers(2).await, [1, 2]);
+    assert!(matches!(client.end().await, End::Done));
+    assert_eq!(noted(), "P1@0 F2c@100");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_answered_closes_the_connection() {
+    let unknown = MetadataRequest::default().frame(1, 1, "").unwrap();
+    let wrong_version = {
+        let mut frame = FetchRequest::default().frame(4, 1, "").unwrap().to_vec();
+        frame[7] = 3;
+        frame.into()
+    };
+    let no_body = Bytes::from_static(b"\0\0\0\x0a\0\x01\0\x04\0\0\0\x01\xff\xff");
+    for (frame, want) in [
+        (unknown, "a request that is refused with UnsupportedVersion"),
+        (wrong_version, "a request that is refused with UnsupportedVersion"),
+        (no_body, "a request that is refused with InvalidRequest"),
+        (Bytes::from_static(&[0, 0, 0, 1, 0]), "the frame ends within its header"),
+        (Bytes::from_static(&[0, 0, 0, 0]), "a frame of 0 bytes"),
+        (Bytes::from_static(&[0xff; 4]), "a frame of -1 bytes"),
+        (Bytes::from_static(b"GET / HTTP/1.1\r\n\r\n"), "a frame of 1195725856 bytes"),
+        (Bytes::from_static(b"\x01\0\0\0\0\x03"), "a request 3 of 16777216 bytes"),
+    ] {
+        let mut client = client();
+        let first = client.fetch(0);
+        client.send(&[first, frame]).await;
+        assert_eq!(client.answers(1).await, [1], "earlier answers are sent: {want}");
+        assert_eq!(client.end().await.to_string(), want);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_connection_is_closed_and_a_waiting_one_is_not() {
+    let idle_max = Duration::from_secs(60);
+    let mut client = Client::connect(Limits { idle_max, ..Limits::default() }, 64 << 10);
+    let began = Instant::now();
+    let frames = [client.fetch(300_000)];
+    client.send(&frames).await;
+    assert_eq!(client.answers(1).await, [1]);
+    assert_eq!(began.elapsed().as_secs(), 300);
+    assert!(matches!(client.end().await, End::Idle));
+    let idle = began.elapsed() - Duration::from_secs(300);
+    assert!((60..=70).contains(&idle.as_secs()), "{idle:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_does_not_read_its_answers_is_closed() {
+    let idle_max = Duration::from_secs(60);
+    let mut client = Client::connect(Limits { idle_max, ..Limits::default() }, 16);
+    let frame = HeartbeatRequest::default().frame(0, 1, "").unwrap();
+    for _ in 0..10 {
+        client.pipe.write_all(&frame).await.unwrap();
+    }
+    assert!(matches!(client.task.await.unwrap(), End::Idle));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_ends_this_connection_and_gives_up_its_seat() {
+    let mut client = client();
+    let frames = [client.fetch(666)];
+    client.send(&frames).await;
+    assert!(client.task.await.unwrap_err().is_panic());
+    assert!(client.roster.is_empty());
+}
