@@ -11,7 +11,7 @@ pub const NAME: &str = "partition.metadata";
 
 const FILE_BYTES_MAX: usize = 64 << 10;
 
-/// The topic's id; None without a file.
+/// The topic's id; None without a file, or with one that a crash left before its bytes.
 pub fn read(disk: &dyn Disk, dir: &Path) -> Result<Option<Uuid>, Error> {
     let path = dir.join(NAME);
     let file = match disk.open(&path) {
@@ -22,12 +22,32 @@ pub fn read(disk: &dyn Disk, dir: &Path) -> Result<Option<Uuid>, Error> {
         Err(error) if error.kind() == ErrorKind::FileTooLarge => Vec::new(),
         read => read?,
     };
+    if !bytes.is_empty() && bytes.iter().all(|byte| *byte == 0) || file.size()? == 0 {
+        return Ok(None);
+    }
     parse(&bytes).map(Some).map_err(|reason| Error::malformed(&path, reason))
+}
+
+fn text(topic_id: Uuid) -> String {
+    format!("version: 0\ntopic_id: {topic_id}\n")
+}
+
+/// Writes the file into a folder that has none, durably, with one sync of it: the bytes fit a
+/// sector, so a crash leaves all of them or none.
+pub fn create(disk: &dyn Disk, dir: &Path, topic_id: Uuid) -> io::Result<()> {
+    let path = dir.join(NAME);
+    let file = match disk.create(&path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => disk.open(&path)?,
+        created => created?,
+    };
+    file.write_all_at(0, text(topic_id).as_bytes())?;
+    file.sync()?;
+    disk.sync_dir(dir)
 }
 
 /// Replaces the file, durably.
 pub fn write(disk: &dyn Disk, dir: &Path, topic_id: Uuid) -> io::Result<()> {
-    disk::replace(disk, &dir.join(NAME), format!("version: 0\ntopic_id: {topic_id}\n").as_bytes())
+    disk::replace(disk, &dir.join(NAME), text(topic_id).as_bytes())
 }
 
 fn parse(bytes: &[u8]) -> Result<Uuid, String> {
@@ -58,13 +78,21 @@ mod tests {
         let bytes = disk::read_whole(&*file, 1000).unwrap();
         assert_eq!(bytes, b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n");
         assert_eq!(read(&disk, dir).unwrap(), Some(Uuid::METADATA_TOPIC));
+        for left in ["", "\0\0\0"] {
+            disk.remove(&dir.join(NAME)).unwrap();
+            disk.create(&dir.join(NAME)).unwrap().write_all_at(0, left.as_bytes()).unwrap();
+            assert_eq!(read(&disk, dir).unwrap(), None, "{left:?}");
+            create(&disk, dir, Uuid::METADATA_TOPIC).unwrap();
+            assert_eq!(read(&disk, dir).unwrap(), Some(Uuid::METADATA_TOPIC));
+        }
+        let file = disk.open(&dir.join(NAME)).unwrap();
         for hostile in [
-            "",
+            " ",
             "version: 1\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n",
             "version: 0\n",
             "version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA\n",
             "version: 0\ntopic_id: short\n",
-            "\0\0\0",
+            "\0x\0",
         ] {
             file.truncate(0).unwrap();
             file.write_all_at(0, hostile.as_bytes()).unwrap();

@@ -264,17 +264,7 @@ impl LogDir {
 
     /// The folders that stand here.
     pub fn scan(&self) -> io::Result<Scan> {
-        let mut scan = Scan::default();
-        for entry in self.disk.list(&self.path)?.into_iter().filter(|entry| entry.is_dir) {
-            let path = self.path.join(&entry.name);
-            match DirName::parse(&entry.name) {
-                DirName::Partition(partition) => scan.partitions.push(partition),
-                DirName::Metadata => scan.has_metadata = true,
-                DirName::Waiting(partition, suffix) => scan.waiting.push((partition, suffix, path)),
-                DirName::Other => scan.other.push(path),
-            }
-        }
-        Ok(scan)
+        scan(&*self.disk, &self.path)
     }
 
     /// Where a partition's folder is, or would be.
@@ -283,7 +273,7 @@ impl LogDir {
     }
 
     /// Makes a partition's folder, with its topic's id in it, durably. One that a crash left
-    /// without an id is taken over.
+    /// without an id is taken over; one with another topic's id is refused.
     pub fn create_partition(
         &self,
         partition: &TopicPartition,
@@ -294,10 +284,16 @@ impl LogDir {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             made => made?,
         }
-        self.disk.sync_dir(&self.path)?;
-        if partition_metadata::read(&*self.disk, &path)? != Some(topic_id) {
-            partition_metadata::write(&*self.disk, &path, topic_id)?;
+        match partition_metadata::read(&*self.disk, &path)? {
+            None => partition_metadata::create(&*self.disk, &path, topic_id)?,
+            Some(found) if found == topic_id => {}
+            Some(found) => {
+                let reason = format!("it belongs to topic id {found}, not {topic_id}");
+                return Err(Error::malformed(&path, reason));
+            }
         }
+        // Last: where one sync commits all names, as in ext4, it finds nothing left to do.
+        self.disk.sync_dir(&self.path)?;
         Ok(path)
     }
 
@@ -341,6 +337,21 @@ impl LogDir {
     pub fn total_bytes(&self) -> io::Result<u64> {
         self.disk.total_bytes(&self.path)
     }
+}
+
+/// The folders of a log directory. Needs no lock: `storage info` looks at a running broker's.
+pub fn scan(disk: &dyn Disk, dir: &Path) -> io::Result<Scan> {
+    let mut scan = Scan::default();
+    for entry in disk.list(dir)?.into_iter().filter(|entry| entry.is_dir) {
+        let path = dir.join(&entry.name);
+        match DirName::parse(&entry.name) {
+            DirName::Partition(partition) => scan.partitions.push(partition),
+            DirName::Metadata => scan.has_metadata = true,
+            DirName::Waiting(partition, suffix) => scan.waiting.push((partition, suffix, path)),
+            DirName::Other => scan.other.push(path),
+        }
+    }
+    Ok(scan)
 }
 
 /// Refuses directories that do not belong together: of several clusters or nodes, or one a copy.

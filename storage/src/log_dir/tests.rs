@@ -275,6 +275,27 @@ fn partitions_are_made_found_set_aside_and_removed() {
 }
 
 #[test]
+fn a_crash_while_a_partition_is_made_leaves_what_can_be_made_again() {
+    let partition = TopicPartition::new("a", 0);
+    for n in 0..12 {
+        let disk = SimDisk::new(n);
+        let held = format(&disk, dir(), meta()).unwrap();
+        disk.crash_at(disk.operations() + n);
+        let made = held.create_partition(&partition, id(5)).is_ok();
+        for seed in 0..20 {
+            let left = disk.crash(seed);
+            let next = open(&left).unwrap();
+            let path = next.partition_path(&partition);
+            if made {
+                assert_eq!(partition_metadata::read(&left, &path).unwrap(), Some(id(5)));
+            }
+            next.create_partition(&partition, id(5)).unwrap();
+            assert!(next.create_partition(&partition, id(6)).is_err(), "another topic's");
+        }
+    }
+}
+
+#[test]
 fn a_failed_disk_stays_offline_for_its_first_reason() {
     let disk = SimDisk::default();
     let held = format(&disk, dir(), meta()).unwrap();

@@ -246,7 +246,8 @@ impl File for SimFile {
         Ok(count)
     }
     fn write_at(&self, offset: u64, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
-        let bytes: Vec<u8> = parts.iter().flat_map(|part| part.iter().copied()).collect();
+        let mut bytes = Vec::with_capacity(parts.iter().map(|part| part.len()).sum());
+        parts.iter().for_each(|part| bytes.extend_from_slice(part));
         match self.power.step(Operation::Write, &self.path)? {
             Verdict::Go => self.node.write(offset, bytes),
             Verdict::LastAct => {
