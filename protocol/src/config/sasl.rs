@@ -2,10 +2,10 @@
 
 use super::key::Family::{Listener, Mechanism};
 use super::key::Importance::{High, Low};
-use super::key::Key;
 use super::key::Scope::PerBroker;
 use super::key::Valid::{AtLeast, Between, OneOfAnyCase};
-use super::typed::{Class, Password, inert_keys};
+use super::key::{Invalid, Key, Lookup};
+use super::typed::{Class, Password, config_keys, inert_keys};
 
 inert_keys! {
     /// How clients and brokers prove who they are.
@@ -174,8 +174,6 @@ inert_keys! {
 inert_keys! {
     /// Who may do what, and tokens that speak for a user.
     AUTHORITY {
-        /// The Java class that decides what each user may do; empty allows all.
-        String = "authorizer.class.name" { default: Some(""), importance: Low, }
         /// Milliseconds between two looks for delegation tokens that have expired.
         i64 = "delegation.token.expiry.check.interval.ms" {
             default: Some("3600000"), valid: AtLeast(1.0), importance: Low,
@@ -190,5 +188,14 @@ inert_keys! {
         Option<Password> = "delegation.token.secret.key" {}
         /// Java classes that add security providers.
         Option<String> = "security.providers" { importance: Low, }
+    }
+}
+
+config_keys! {
+    /// Who decides what each user may do.
+    AuthorizerConfig {
+        /// The Java class that decides what each user may do; empty allows all. There is none here
+        /// so far, and a broker that is told of one does not start.
+        class_name: String = "authorizer.class.name" { default: Some(""), importance: Low, }
     }
 }

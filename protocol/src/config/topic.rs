@@ -214,17 +214,15 @@ impl TopicConfig {
 
     /// What no key can say alone.
     pub fn check(&self) -> Result<(), Invalid> {
-        let refuse = |name: &str, value: i64, why: &str| {
-            Err(Invalid { key: name.to_owned(), value: value.to_string(), why: why.to_owned() })
-        };
         if self.remote_storage_enable {
-            let why = "there is no remote storage here".to_owned();
-            let key = "remote.storage.enable".to_owned();
-            return Err(Invalid { key, value: "true".to_owned(), why });
+            let key = TopicConfig::remote_storage_enable();
+            return Err(key.invalid("true", "there is no remote storage here"));
         }
         if self.max_compaction_lag_ms < self.min_compaction_lag_ms {
-            let why = "must not exceed max.compaction.lag.ms";
-            return refuse("min.compaction.lag.ms", self.min_compaction_lag_ms, why);
+            let (min, max) =
+                (TopicConfig::min_compaction_lag_ms(), TopicConfig::max_compaction_lag_ms());
+            let why = format!("must not exceed {}", max.name);
+            return Err(min.invalid(&self.min_compaction_lag_ms.to_string(), &why));
         }
         Ok(())
     }

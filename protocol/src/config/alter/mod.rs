@@ -118,7 +118,6 @@ fn check_each(target: Target, overrides: &Settings) -> Result<(), Invalid> {
 pub fn check_broker(target: Target, name: &str, value: &str) -> Result<(), Invalid> {
     let Some(key) = find(BROKER, name) else { return Ok(()) };
     let stands_in = |table: &[Key]| table.iter().any(|it| it.name == name);
-    let [listeners, ..] = NetConfig::KEYS;
     match key.scope {
         Scope::ReadOnly => Err(key.invalid(value, "cannot change while the broker runs")),
         Scope::PerBroker if target == Target::AllBrokers => {
@@ -128,7 +127,7 @@ pub fn check_broker(target: Target, name: &str, value: &str) -> Result<(), Inval
             Err(key
                 .invalid(value, "changes by listener: put `listener.name.<listener>.` before it"))
         }
-        Scope::PerBroker if name == listeners.name => {
+        Scope::PerBroker if name == NetConfig::listeners().name => {
             Err(key.invalid(value, "cannot change while the broker runs; set it in its file"))
         }
         Scope::PerBroker | Scope::ClusterWide | Scope::DynamicOnly => key.check(value),

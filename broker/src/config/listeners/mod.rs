@@ -1,0 +1,323 @@
+//! Where the broker listens, and what it tells others to connect to.
+
+use protocol::config::key::{Invalid, Key};
+use protocol::config::net::NetConfig;
+use protocol::config::node::QuorumConfig;
+use protocol::config::typed::Roles;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr};
+
+/// A host and a port, as a client dials them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Endpoint {
+    /// A name or an address, IPv6 without brackets.
+    pub host: String,
+    pub port: u16,
+}
+
+impl Endpoint {
+    /// Reads `host:port` and `[address]:port`.
+    pub fn parse(text: &str) -> Option<Endpoint> {
+        let (host, port) = text.rsplit_once(':')?;
+        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+        let fits = |it: char| it.is_alphanumeric() || "-._%:".contains(it);
+        bare.chars().all(fits).then_some(())?;
+        Some(Endpoint { host: bare.to_owned(), port: port.parse().ok()? })
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Endpoint { host, port } = self;
+        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
+    }
+}
+
+/// One door of the broker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listener {
+    /// In capitals, as Kafka tells it.
+    pub name: String,
+    /// An empty host is every address, `localhost` both of its addresses; port 0 is any that is free.
+    pub bind: Endpoint,
+    /// What others are told; none for a listener that is told to nobody. Port 0: the one bound.
+    pub advertised: Option<Endpoint>,
+    pub is_controller: bool,
+}
+
+impl Listener {
+    /// Whether every address of the machine is meant.
+    pub fn is_everywhere(&self) -> bool {
+        is_wildcard(&self.bind.host)
+    }
+}
+
+fn is_wildcard(host: &str) -> bool {
+    matches!(host, "" | "0.0.0.0" | "::")
+}
+
+/// All doors, and which of them brokers use among themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listeners {
+    pub all: Vec<Listener>,
+    pub inter_broker: String,
+}
+
+/// What is said about listeners, and by whom it is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Said<'a> {
+    pub net: &'a NetConfig,
+    pub quorum: &'a QuorumConfig,
+    pub roles: Roles,
+    /// What this machine is called, where a listener names no host.
+    pub hostname: &'a str,
+    /// Whether the map of protocols, and the protocol among brokers, stand in the file.
+    pub map_is_set: bool,
+    pub inter_broker_protocol_is_set: bool,
+}
+
+/// The one protocol that is served.
+const PLAINTEXT: &str = "PLAINTEXT";
+const PROTOCOLS: [&str; 4] = [PLAINTEXT, "SSL", "SASL_PLAINTEXT", "SASL_SSL"];
+
+/// Reads the keys of listeners, each and against the others.
+pub fn listeners(said: Said<'_>) -> Result<Listeners, Invalid> {
+    let key = NetConfig::listeners();
+    let named = named_endpoints(key, &said.net.listeners)?;
+    check_ports(&named)?;
+    let controllers = controller_names(said)?;
+    let is_controller = |name: &str| controllers.iter().any(|it| it == name);
+    check_roles(said, &named, &controllers)?;
+    let protocols = protocols(said, &controllers)?;
+    for (name, endpoint) in &named {
+        check_protocol(key, &format!("{name}://{endpoint}"), name, &protocols)?;
+    }
+    let advertised = advertised(said, &named)?;
+    let is_told = |name: &str| advertised.contains_key(name) && !is_controller(name);
+    if said.roles.broker && !named.keys().any(|name| is_told(name)) {
+        let why = "must hold a listener for clients besides those of the controller";
+        return Err(key.invalid(&said.net.listeners.join(","), why));
+    }
+    let inter_broker = inter_broker(said, &protocols)?;
+    if said.roles.broker && !is_told(&inter_broker) {
+        let names: Vec<_> = named.keys().map(String::as_str).filter(|name| is_told(name)).collect();
+        let why = format!("must be one of the advertised listeners: {}", names.join(", "));
+        return Err(NetConfig::inter_broker_listener_name().invalid(&inter_broker, &why));
+    }
+    let all = order(&said.net.listeners, named).into_iter().map(|(name, bind)| Listener {
+        is_controller: is_controller(&name),
+        advertised: advertised.get(&name).cloned(),
+        name,
+        bind,
+    });
+    Ok(Listeners { all: all.collect(), inter_broker })
+}
+
+/// `NAME://host:port` of each item, by name.
+fn named_endpoints(key: Key, items: &[String]) -> Result<BTreeMap<String, Endpoint>, Invalid> {
+    let mut named = BTreeMap::new();
+    for item in items {
+        let Some((name, endpoint)) = named_endpoint(item) else {
+            return Err(key.invalid(item, "must be `NAME://host:port`, comma-separated"));
+        };
+        if named.insert(name, endpoint).is_some() {
+            return Err(key.invalid(item, "must name each listener once"));
+        }
+    }
+    if named.is_empty() {
+        return Err(key.invalid("", "must name a listener, as `PLAINTEXT://:9092`"));
+    }
+    Ok(named)
+}
+
+fn named_endpoint(item: &str) -> Option<(String, Endpoint)> {
+    let (name, endpoint) = item.split_once("://")?;
+    let name = name.trim().to_ascii_uppercase();
+    Some((name, Endpoint::parse(endpoint.trim())?)).filter(|(name, _)| !name.is_empty())
+}
+
+/// In the order in which they were written.
+fn order(items: &[String], mut named: BTreeMap<String, Endpoint>) -> Vec<(String, Endpoint)> {
+    let names = items.iter().filter_map(|item| Some(named_endpoint(item)?.0));
+    names.filter_map(|name| named.remove_entry(&name)).collect()
+}
+
+/// Two listeners share a port only if each names an address of its own.
+fn check_ports(named: &BTreeMap<String, Endpoint>) -> Result<(), Invalid> {
+    let mut taken: BTreeMap<u16, Vec<IpAddr>> = BTreeMap::new();
+    for Endpoint { host, port } in named.values().filter(|endpoint| endpoint.port != 0) {
+        let address: Option<IpAddr> = host.parse().ok();
+        let others = taken.get(port);
+        let is_free = others.is_none_or(|others| {
+            // A name may stand for any address; it was noted as one that nobody can share.
+            address.is_some_and(|it| !others.contains(&it) && !others.contains(&ANY_NAME))
+        });
+        if !is_free {
+            let why = "must give each listener a port of its own";
+            return Err(NetConfig::listeners().invalid(&format!("{host}:{port}"), why));
+        }
+        taken.entry(*port).or_default().push(address.unwrap_or(ANY_NAME));
+    }
+    Ok(())
+}
+
+/// Stands for a host that is a name, or none: no listener binds a multicast address.
+const ANY_NAME: IpAddr = IpAddr::V4(Ipv4Addr::new(224, 0, 0, 0));
+
+fn controller_names(said: Said<'_>) -> Result<Vec<String>, Invalid> {
+    let names = &said.quorum.controller_listener_names;
+    let names: Vec<String> = names.iter().flatten().map(|name| name.to_ascii_uppercase()).collect();
+    for name in &names {
+        if name.contains("://") {
+            let why = "must be names of listeners, without `://`";
+            return Err(QuorumConfig::controller_listener_names().invalid(name, why));
+        }
+    }
+    Ok(names)
+}
+
+/// Which listeners a node of these roles may open.
+fn check_roles(
+    said: Said<'_>,
+    named: &BTreeMap<String, Endpoint>,
+    controllers: &[String],
+) -> Result<(), Invalid> {
+    let opened = |name: &String| named.contains_key(name);
+    let refuse =
+        |why: &str| Err(NetConfig::listeners().invalid(&said.net.listeners.join(","), why));
+    if said.roles.controller && !controllers.is_empty() && !controllers.iter().any(opened) {
+        let names = controllers.join(", ");
+        return refuse(&format!("must open a listener of controller.listener.names: {names}"));
+    }
+    if !said.roles.controller && controllers.iter().any(opened) {
+        return refuse("must not open a controller's listener: this node is none");
+    }
+    if !said.roles.broker && !named.keys().all(|name| controllers.contains(name)) {
+        return refuse("must only open listeners of controller.listener.names: this is no broker");
+    }
+    let among = &said.net.inter_broker_listener_name;
+    if said.roles.broker
+        && let Some(name) = among.as_ref().map(|name| name.to_ascii_uppercase())
+        && controllers.contains(&name)
+    {
+        let why = "must not be a controller's listener";
+        return Err(NetConfig::inter_broker_listener_name().invalid(&name, why));
+    }
+    Ok(())
+}
+
+/// The protocol of each listener name. A controller's listener that no map names is plain, as long
+/// as no map is given.
+fn protocols(
+    said: Said<'_>,
+    controllers: &[String],
+) -> Result<BTreeMap<String, &'static str>, Invalid> {
+    let key = NetConfig::listener_security_protocol_map();
+    let text = &said.net.listener_security_protocol_map;
+    let mut protocols = BTreeMap::new();
+    for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+        let known = |protocol: &str| {
+            let protocol = protocol.trim().to_ascii_uppercase();
+            PROTOCOLS.into_iter().find(|it| *it == protocol)
+        };
+        let pair = item.rsplit_once(':');
+        let Some((name, protocol)) = pair.and_then(|(name, it)| Some((name, known(it)?))) else {
+            let why = "must be `NAME:PROTOCOL`, comma-separated, with PROTOCOL of PLAINTEXT, SSL, \
+                       SASL_PLAINTEXT, SASL_SSL";
+            return Err(key.invalid(item, why));
+        };
+        protocols.insert(name.trim().to_ascii_uppercase(), protocol);
+    }
+    if !said.map_is_set {
+        for name in controllers {
+            protocols.entry(name.clone()).or_insert(PLAINTEXT);
+        }
+    }
+    Ok(protocols)
+}
+
+fn check_protocol(
+    key: Key,
+    value: &str,
+    name: &str,
+    protocols: &BTreeMap<String, &'static str>,
+) -> Result<(), Invalid> {
+    let map = NetConfig::listener_security_protocol_map().name;
+    match protocols.get(name) {
+        Some(&PLAINTEXT) => Ok(()),
+        Some(protocol) => {
+            let why = format!("{name} speaks {protocol}, and only PLAINTEXT is served so far");
+            Err(key.invalid(value, &why))
+        }
+        None => {
+            let why = format!("{name} has no protocol: name it in {map}, as `{name}:PLAINTEXT`");
+            Err(key.invalid(value, &why))
+        }
+    }
+}
+
+/// What others are told of each listener.
+fn advertised(
+    said: Said<'_>,
+    named: &BTreeMap<String, Endpoint>,
+) -> Result<BTreeMap<String, Endpoint>, Invalid> {
+    let key = NetConfig::advertised_listeners();
+    let items = said.net.advertised_listeners.as_ref().filter(|items| !items.is_empty());
+    let mut told = match items {
+        Some(items) => named_endpoints(key, items)?,
+        None => named.clone(),
+    };
+    for (name, endpoint) in &mut told {
+        let text = format!("{name}://{endpoint}");
+        if !named.contains_key(name) {
+            let names: Vec<_> = named.keys().map(String::as_str).collect();
+            let why = format!("must only name what stands in listeners: {}", names.join(", "));
+            return Err(key.invalid(&text, &why));
+        }
+        let controllers = said.quorum.controller_listener_names.iter().flatten();
+        let is_controller = controllers.into_iter().any(|it| it.eq_ignore_ascii_case(name));
+        if endpoint.host.is_empty() || (is_controller && is_wildcard(&endpoint.host)) {
+            said.hostname.clone_into(&mut endpoint.host);
+        } else if is_wildcard(&endpoint.host) {
+            let why = "nobody can connect to this address: give advertised.listeners one that \
+                       clients reach";
+            return Err(key.invalid(&text, why));
+        }
+    }
+    // A controller's listener that advertised.listeners leaves out is told as it is bound.
+    for (name, endpoint) in named {
+        let mut controllers = said.quorum.controller_listener_names.iter().flatten();
+        if controllers.any(|it| it.eq_ignore_ascii_case(name)) && !told.contains_key(name) {
+            let host = if is_wildcard(&endpoint.host) { said.hostname } else { &endpoint.host };
+            told.insert(name.clone(), Endpoint { host: host.to_owned(), port: endpoint.port });
+        }
+    }
+    Ok(told)
+}
+
+/// The listener that brokers use among themselves.
+fn inter_broker(
+    said: Said<'_>,
+    protocols: &BTreeMap<String, &'static str>,
+) -> Result<String, Invalid> {
+    let (by_name, by_protocol) =
+        (NetConfig::inter_broker_listener_name(), NetConfig::security_inter_broker_protocol());
+    let protocol = &said.net.security_inter_broker_protocol;
+    let Some(name) = &said.net.inter_broker_listener_name else {
+        check_protocol(by_protocol, protocol, protocol, protocols)?;
+        return Ok(protocol.clone());
+    };
+    if said.inter_broker_protocol_is_set {
+        let why = format!("only one of {} and {} may be set", by_name.name, by_protocol.name);
+        return Err(by_name.invalid(name, &why));
+    }
+    let upper = name.to_ascii_uppercase();
+    if said.roles.broker {
+        check_protocol(by_name, name, &upper, protocols)?;
+    }
+    Ok(upper)
+}
+
+#[cfg(test)]
+mod tests;

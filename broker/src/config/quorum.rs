@@ -1,0 +1,126 @@
+//! Who this node is, and with whom it makes a quorum.
+
+use super::given::Given;
+use super::listeners::Endpoint;
+use protocol::config::key::Invalid;
+use protocol::config::node::{NodeConfig, QuorumConfig};
+use protocol::config::typed::Roles;
+
+/// A controller, as a quorum that never changes names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Voter {
+    pub id: i32,
+    pub endpoint: Endpoint,
+}
+
+/// This node among the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Membership {
+    pub node_id: i32,
+    pub roles: Roles,
+    /// Empty where the members of the quorum are known from the metadata log alone.
+    pub voters: Vec<Voter>,
+    pub bootstrap_servers: Vec<Endpoint>,
+}
+
+/// Reads who this node is, and refuses what does not fit together.
+pub fn membership(
+    given: &Given,
+    node: &NodeConfig,
+    quorum: &QuorumConfig,
+) -> Result<Membership, Invalid> {
+    let roles_key = NodeConfig::process_roles();
+    let roles = node.process_roles.unwrap_or(Roles { broker: true, controller: true });
+    if !roles.broker && !roles.controller {
+        return Err(roles_key.invalid("", "must name a role: broker, controller or both"));
+    }
+    let membership = Membership {
+        node_id: node_id(given, node)?,
+        roles,
+        voters: voters(quorum)?,
+        bootstrap_servers: bootstrap_servers(quorum)?,
+    };
+    let names = quorum.controller_listener_names.as_ref();
+    if given.says(roles_key) && names.is_none_or(Vec::is_empty) {
+        let why = format!("must name a listener, since {} is set", roles_key.name);
+        return Err(QuorumConfig::controller_listener_names().invalid("", &why));
+    }
+    check_voters(&membership)?;
+    if !roles.broker || !roles.controller {
+        let value = if roles.broker { "broker" } else { "controller" };
+        let why = "only a node that is both broker and controller is served so far";
+        return Err(roles_key.invalid(value, why));
+    }
+    Ok(membership)
+}
+
+fn node_id(given: &Given, node: &NodeConfig) -> Result<i32, Invalid> {
+    let (key, older) = (NodeConfig::node_id(), NodeConfig::broker_id());
+    if given.get(key.name).is_some() && given.get(older.name).is_some() {
+        let differ = node.node_id != Some(node.broker_id);
+        if differ {
+            let why = format!("must equal {}, or stand alone", key.name);
+            return Err(older.invalid(&node.broker_id.to_string(), &why));
+        }
+    }
+    match node.node_id {
+        Some(id) => Ok(id),
+        None if given.says(NodeConfig::process_roles()) => {
+            let why = format!("must be set, since {} is", NodeConfig::process_roles().name);
+            Err(key.invalid("null", &why))
+        }
+        None => Ok(1),
+    }
+}
+
+fn voters(quorum: &QuorumConfig) -> Result<Vec<Voter>, Invalid> {
+    let key = QuorumConfig::voters();
+    let mut voters: Vec<Voter> = Vec::new();
+    for item in &quorum.voters {
+        let parsed = item.split_once('@').and_then(|(id, endpoint)| {
+            let id = id.trim().parse().ok().filter(|id| 0 <= *id)?;
+            Some(Voter { id, endpoint: dialled(endpoint)? })
+        });
+        let Some(voter) = parsed else {
+            return Err(key.invalid(item, "must be `id@host:port`, comma-separated"));
+        };
+        if voters.iter().any(|other| other.id == voter.id) {
+            return Err(key.invalid(item, "must name each node once"));
+        }
+        voters.push(voter);
+    }
+    Ok(voters)
+}
+
+fn bootstrap_servers(quorum: &QuorumConfig) -> Result<Vec<Endpoint>, Invalid> {
+    let read = |item: &String| {
+        dialled(item).ok_or_else(|| {
+            let why = "must be `host:port`, comma-separated";
+            QuorumConfig::bootstrap_servers().invalid(item, why)
+        })
+    };
+    quorum.bootstrap_servers.iter().map(read).collect()
+}
+
+/// An endpoint that one can connect to. Port 0 is what tests give that learn the port later.
+fn dialled(text: &str) -> Option<Endpoint> {
+    Endpoint::parse(text.trim()).filter(|endpoint| !endpoint.host.is_empty())
+}
+
+fn check_voters(membership: &Membership) -> Result<(), Invalid> {
+    let Membership { node_id, roles, voters, .. } = membership;
+    let ids: Vec<String> = voters.iter().map(|voter| voter.id.to_string()).collect();
+    let refuse = |why: &str| Err(QuorumConfig::voters().invalid(&ids.join(","), why));
+    let votes = voters.iter().any(|voter| voter.id == *node_id);
+    match voters.len() {
+        0 => Ok(()),
+        _ if roles.controller && !votes => {
+            refuse(&format!("must name this node, {node_id}, since it is a controller"))
+        }
+        _ if !roles.controller && votes => {
+            refuse(&format!("must not name this node, {node_id}, since it is no controller"))
+        }
+        1 => Ok(()),
+        _ => refuse("only a quorum of one is served so far"),
+    }
+}
