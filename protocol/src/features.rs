@@ -50,11 +50,11 @@ pub const STREAMS_VERSION: Feature = feature("streams.version", 0, 1, 0);
 /// `kraft.version`, which is no such record, last.
 pub const FEATURES: [Feature; 7] = [
     METADATA_VERSION,
+    ELIGIBLE_LEADER_REPLICAS_VERSION,
     GROUP_VERSION,
     SHARE_VERSION,
     STREAMS_VERSION,
     TRANSACTION_VERSION,
-    ELIGIBLE_LEADER_REPLICAS_VERSION,
     KRAFT_VERSION,
 ];
 
