@@ -1,0 +1,363 @@
+//! What a start finds in the folder of the metadata log, whoever wrote it: segments, snapshots,
+//! vote. Either it fits together, or the start is refused and nothing is changed.
+
+use super::batch;
+use super::log::scan::{Scanned, scan};
+use super::log::{Border, Log, RollAt};
+use super::machine::Machine;
+use super::shared::{Memberships, Shared, SyncOn};
+use super::snapshot::{self, Content, SnapshotFile};
+use super::types::{ReplicaKey, StoredVoters, Term, Vote, VoterNode, Voters, log_id};
+use super::vote::QuorumState;
+use crate::env::Env;
+use crate::image::Image;
+use crate::record::Record;
+use crate::record::control::{Control, VotersRecord};
+use protocol::ids::Uuid;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use storage::error::Error;
+use tokio::sync::watch;
+
+/// Why a node does not start, in a line for its operator.
+#[derive(Debug)]
+pub enum StartError {
+    /// The disk, or a file on it.
+    Storage(Error),
+    /// What stands there does not fit together, or not with the properties.
+    Refused(String),
+}
+
+impl From<Error> for StartError {
+    fn from(error: Error) -> StartError {
+        StartError::Storage(error)
+    }
+}
+
+impl From<std::io::Error> for StartError {
+    fn from(error: std::io::Error) -> StartError {
+        StartError::Storage(error.into())
+    }
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::Storage(error) => error.fmt(f),
+            StartError::Refused(why) => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// Where the metadata log is, and who opens it.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The folder `__cluster_metadata-0`.
+    pub dir: PathBuf,
+    /// `node.id` and the `directory.id` of the log directory that holds the folder.
+    pub me: ReplicaKey,
+    /// How this voter is reached: the controller listeners. Empty without one.
+    pub node: VoterNode,
+    /// The ids in `controller.quorum.voters`; empty where the log names the voters.
+    pub static_voters: Vec<i32>,
+    pub roll_at: RollAt,
+    pub sync_on: SyncOn,
+}
+
+/// A metadata log, ready for raft.
+#[derive(Debug)]
+pub(super) struct Opened {
+    pub(super) shared: Arc<Shared>,
+    pub(super) machine: Machine,
+    pub(super) image: watch::Receiver<Arc<Image>>,
+    /// Whether the log does not name its voters yet.
+    pub(super) is_static: bool,
+    /// What the log must begin with: it holds no metadata so far.
+    pub(super) bootstrap: Option<Vec<Record>>,
+}
+
+pub(super) fn open(env: &Env, settings: &Settings) -> Result<Opened, StartError> {
+    let dir = &settings.dir;
+    let mut scanned = scan(&env.disk, dir, settings.roll_at)?;
+    if let Some(cut) = &scanned.cut {
+        tracing::warn!("{cut}");
+    }
+    let mut bad = Vec::new();
+    let files = snapshot::list(&*env.disk, dir, &mut bad)?;
+    let (files, newest) = newest(env, &scanned.log, files, &mut bad)?;
+    for why in bad {
+        tracing::error!("This snapshot is left aside: {why}");
+    }
+    let snapshots = number(&mut scanned, &files)?;
+    let base = snapshots.last().map(|(index, file)| file.border(*index));
+    let base = base.unwrap_or(scanned.log.start());
+    let (file, content) = newest.unzip();
+    let content = content.unwrap_or_default();
+    let is_bootstrap = base.end == 0;
+    let image = match &file {
+        Some(file) if !is_bootstrap => content.image(file)?,
+        _ => Image::default(),
+    };
+    let has_data = !is_bootstrap || scanned.log.has_data_from(0);
+    let memberships = memberships(&scanned, &content, base, settings)?;
+    remove_epochs(env, settings)?;
+
+    let Scanned { log, .. } = scanned;
+    let state = QuorumState::read(&*env.disk, dir)?;
+    let vote = vote(state, log.last().id.leader_id.term, &memberships, settings.me);
+    let bootstrap = if has_data { None } else { Some(bootstrap(env, settings, content.records)?) };
+    let shared =
+        Shared::new((env.disk.clone(), env.clock.clone()), (dir.clone(), log), settings.sync_on);
+    let is_static = memberships.is_static;
+    let (at, voters) = memberships.first;
+    *shared.vote.lock() = Some(vote);
+    *shared.written.lock() = state;
+    *shared.snapshots.lock() = snapshots;
+    *shared.memberships.lock() = memberships.all;
+    let shared = Arc::new(shared);
+    let (published, subscribed) = watch::channel(Arc::new(image.clone()));
+    let machine = Machine {
+        shared: shared.clone(),
+        image,
+        applied: base.id,
+        voters: StoredVoters::new(Some(at), voters),
+        stable: base,
+        timestamp_ms: file.map_or(0, |file| file.timestamp_ms),
+        published,
+    };
+    Ok(Opened { shared, machine, image: subscribed, is_static, bootstrap })
+}
+
+type Found = (Vec<SnapshotFile>, Option<(SnapshotFile, Content)>);
+
+/// The newest snapshot that can be read, and all of its elders that the log goes on from.
+fn newest(
+    env: &Env,
+    log: &Log,
+    mut files: Vec<SnapshotFile>,
+    bad: &mut Vec<String>,
+) -> Result<Found, StartError> {
+    let log_start = log.start().end;
+    // Below the start of the log there is nothing to go on with.
+    files.retain(|file| log_start <= file.end);
+    while let Some(file) = files.pop() {
+        match snapshot::load(&*env.disk, &file.path) {
+            Ok(content) => {
+                files.push(file.clone());
+                return Ok((files, Some((file, content))));
+            }
+            Err(error) => bad.push(error.to_string()),
+        }
+    }
+    if log_start == 0 {
+        return Ok((files, None));
+    }
+    Err(StartError::Refused(format!(
+        "The metadata log begins at offset {log_start}, and no readable snapshot reaches it"
+    )))
+}
+
+/// Gives every entry its raft index: by the indexes that we wrote into the log's own control
+/// records, or from offset 0, or else from the oldest snapshot. Batches are counted from there.
+fn number(
+    scanned: &mut Scanned,
+    files: &[SnapshotFile],
+) -> Result<Vec<(u64, SnapshotFile)>, StartError> {
+    let refused = |why: String| StartError::Refused(format!("The metadata log is corrupt: {why}"));
+    let Scanned { log, control, .. } = scanned;
+    let log_start = log.start().end;
+    // The index that the first batch of the log has, as each witness says.
+    let mut witness: Option<i64> = (log_start == 0).then_some(1);
+    let mut testify = |first: i64, who: String| match witness.replace(first) {
+        Some(other) if other != first => {
+            Err(refused(format!("by {who} its first entry is number {first}, by others {other}")))
+        }
+        _ => Ok(()),
+    };
+    let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    for (batch, bytes) in control.iter() {
+        let records = batch::read_control(bytes).map_err(|error| refused(error.to_string()))?;
+        for record in records {
+            if let Control::LeaderChange(change) = record
+                && 0 <= change.raft_index
+            {
+                let offset = log.base_of(*batch).unwrap_or(-1);
+                testify(
+                    change.raft_index - signed(*batch),
+                    format!("the batch at offset {offset}"),
+                )?;
+            }
+        }
+    }
+    let mut within = Vec::new();
+    for file in files {
+        let name = file.path.display().to_string();
+        let Some(count) = log.count_before(file.end) else { continue };
+        if log.term_before(file.end).is_some_and(|term| term != file.epoch) {
+            return Err(refused(format!("{name} is of another epoch than the log before its end")));
+        }
+        if let Some(index) = file.index {
+            testify(signed(index) + 1 - signed(count), name)?;
+        }
+        within.push((signed(count), file));
+    }
+    let oldest = within.first().map_or(0, |(count, _)| *count);
+    let first = witness.unwrap_or(1 - oldest);
+    let index = |count: i64| u64::try_from(first + count - 1);
+    let mut snapshots = Vec::new();
+    for (count, file) in within {
+        let index = index(count).map_err(|_| refused("an entry before the first".to_owned()))?;
+        snapshots.push((index, file.clone()));
+    }
+    let start = match snapshots.first() {
+        Some((index, file)) => file.border(*index),
+        None => Border { id: log_id(0, index(0).unwrap_or(0)), end: log_start },
+    };
+    log.begin_at(start);
+    // A snapshot beyond the log: what lies before it is not needed, and the log restarts there.
+    if let Some(file) = files.last().filter(|file| log.end() < file.end) {
+        let index = file.index.unwrap_or(log.last().id.index + 1);
+        log.purge(file.border(index))?;
+        snapshots = vec![(index, file.clone())];
+    } else if files.len() != snapshots.len() {
+        return Err(refused("a snapshot ends within a batch".to_owned()));
+    }
+    Ok(snapshots)
+}
+
+/// Who votes, by the snapshot and by every entry behind it.
+struct Known {
+    first: (super::types::LogId, Voters),
+    all: Memberships,
+    is_static: bool,
+}
+
+impl Known {
+    fn directory_of(&self, id: i32) -> Uuid {
+        let last = self.all.last();
+        let voter = last.and_then(|(_, voters)| voters.voter_ids().find(|voter| voter.id == id));
+        voter.map_or(Uuid::ZERO, |voter| voter.directory)
+    }
+}
+
+fn memberships(
+    scanned: &Scanned,
+    content: &Content,
+    base: Border,
+    settings: &Settings,
+) -> Result<Known, StartError> {
+    let of = |record: &VotersRecord| batch::membership_of(record).map_err(StartError::Refused);
+    let mut stated = Vec::new();
+    let mut kraft_version = content.kraft_version;
+    for (_, bytes) in &scanned.control {
+        let header = protocol::records::BatchHeader::read(bytes);
+        let offset = header.map_or(-1, |header| header.base_offset);
+        let (true, Some(count)) = (base.end <= offset, scanned.log.count_before(offset)) else {
+            continue;
+        };
+        let start = scanned.log.start().id.index;
+        let at = scanned.log.border_after(start + count + 1).map(|border| border.id);
+        for control in batch::read_control(bytes).unwrap_or_default() {
+            match (control, at) {
+                (Control::Voters(record), Some(at)) => stated.push((at, of(&record)?)),
+                (Control::KRaftVersion(it), _) => kraft_version = it.k_raft_version,
+                _ => {}
+            }
+        }
+    }
+    let is_static = kraft_version < 1;
+    let first = match &content.voters {
+        Some(record) => of(record)?,
+        // A log that states its voters later on: until then they are those.
+        None => match stated.first() {
+            Some((_, voters)) => voters.clone(),
+            None => from_properties(settings, is_static)?,
+        },
+    };
+    let first = (base.id, first);
+    let all = std::iter::once(first.clone()).chain(stated).collect();
+    let known = Known { first, all: Memberships(all), is_static };
+    is_sole_voter(&known, settings.me)?;
+    Ok(known)
+}
+
+fn from_properties(settings: &Settings, is_static: bool) -> Result<Voters, StartError> {
+    let me = settings.me;
+    let refused = |why: String| Err(StartError::Refused(why));
+    if !is_static || settings.static_voters.is_empty() {
+        return refused(format!(
+            "Nobody votes: {} names no voter, and controller.quorum.voters is not set",
+            settings.dir.display()
+        ));
+    }
+    let others: Vec<_> = settings.static_voters.iter().filter(|id| **id != me.id).collect();
+    if others.len() + 1 != settings.static_voters.len() {
+        return refused(format!("controller.quorum.voters does not name node.id {} once", me.id));
+    }
+    if !others.is_empty() {
+        return refused(format!(
+            "controller.quorum.voters names {} voters; this version runs with one",
+            settings.static_voters.len()
+        ));
+    }
+    let nodes = BTreeMap::from([(me, settings.node.clone())]);
+    Voters::new(vec![BTreeSet::from([me])], nodes)
+        .map_err(|error| StartError::Refused(error.to_string()))
+}
+
+fn is_sole_voter(known: &Known, me: ReplicaKey) -> Result<(), StartError> {
+    let voters: Vec<_> =
+        known.all.last().iter().flat_map(|(_, voters)| voters.voter_ids()).collect();
+    if voters == [me] {
+        return Ok(());
+    }
+    let names: Vec<_> = voters.iter().map(ToString::to_string).collect();
+    let names = names.join(", ");
+    Err(StartError::Refused(if voters.contains(&me) {
+        format!("The metadata log names the voters {names}; this version runs with one")
+    } else {
+        format!(
+            "This node is {me} (node.id/directory.id), and the metadata log's voters are {names}"
+        )
+    }))
+}
+
+/// The vote never stands below the last epoch of the log: in that one, somebody led.
+fn vote(state: Option<QuorumState>, last: Term, known: &Known, me: ReplicaKey) -> Vote {
+    let term = state.and_then(|state| Term::try_from(state.leader_epoch).ok()).unwrap_or(0);
+    let vote = state.and_then(|state| state.vote(|id| known.directory_of(id)));
+    vote.filter(|vote| last <= vote.leader_id.term).unwrap_or(Vote::new(last.max(term), me))
+}
+
+/// Kafka believes `leader-epoch-checkpoint` more than the batches, and rebuilds it where it is
+/// missing; ours are in the batches only.
+fn remove_epochs(env: &Env, settings: &Settings) -> Result<(), StartError> {
+    match env.disk.remove(&settings.dir.join("leader-epoch-checkpoint")) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+/// What a log without metadata begins with: by the snapshot at offset 0, by the older file in the
+/// log directory, or as this version formats.
+fn bootstrap(
+    env: &Env,
+    settings: &Settings,
+    records: Vec<Record>,
+) -> Result<Vec<Record>, StartError> {
+    if !records.is_empty() {
+        return Ok(records);
+    }
+    let older = settings.dir.with_file_name("bootstrap.checkpoint");
+    if env.disk.exists(&older)? {
+        return Ok(snapshot::load(&*env.disk, &older)?.records);
+    }
+    Ok(crate::format::bootstrap::records(&crate::format::bootstrap::levels(
+        protocol::features::METADATA_VERSION.max,
+        &BTreeMap::new(),
+    )))
+}

@@ -1,0 +1,97 @@
+//! The quorum of one voter on a simulated disk: what was promised is there after any crash.
+
+use super::log::RollAt;
+use super::open::{Settings, StartError};
+use super::quorum::{Quorum, Started};
+use super::shared::SyncOn;
+use super::types::ReplicaKey;
+use super::{batch, snapshot};
+use crate::env::{Env, os};
+use crate::format::bootstrap;
+use crate::record::{Record, TopicRecord};
+use protocol::ids::Uuid;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use storage::disk::sim::SimDisk;
+
+const DIR: &str = "/data/__cluster_metadata-0";
+const ME: ReplicaKey = ReplicaKey { id: 1, directory: Uuid([7; 16]) };
+
+fn env(disk: &SimDisk) -> Env {
+    Env { disk: Arc::new(disk.clone()), ..os::env() }
+}
+
+fn settings() -> Settings {
+    Settings {
+        dir: PathBuf::from(DIR),
+        me: ME,
+        node: crate::format::voter_node(&[]),
+        static_voters: Vec::new(),
+        roll_at: RollAt { segment_bytes: 1 << 20, segment_ms: i64::MAX },
+        sync_on: SyncOn::Task,
+    }
+}
+
+fn levels() -> Vec<Record> {
+    bootstrap::records(&bootstrap::levels(33, &BTreeMap::new()))
+}
+
+fn formatted(seed: u64) -> SimDisk {
+    let disk = SimDisk::new(seed);
+    storage::disk::mkdir_all(&disk, Path::new(DIR)).unwrap();
+    let voter = (ME, crate::format::voter_node(&[]));
+    snapshot::write_first(&disk, Path::new(DIR), voter, levels(), 5).unwrap();
+    disk
+}
+
+fn topic(number: u32) -> Record {
+    let mut id = [0xee; 16];
+    id[..4].copy_from_slice(&number.to_be_bytes());
+    TopicRecord { name: format!("t{number}"), topic_id: Uuid(id), ..TopicRecord::default() }.into()
+}
+
+fn batch_of(records: &[Record]) -> bytes::Bytes {
+    let values: Vec<_> = records.iter().map(|record| record.to_value(33)).collect();
+    batch::data(&values, 77).unwrap()
+}
+
+async fn start(disk: &SimDisk) -> Result<Started, StartError> {
+    Quorum::start(&env(disk), &settings()).await
+}
+
+/// Starts, and appends what a new log begins with.
+async fn up(disk: &SimDisk) -> Result<Quorum, String> {
+    let Started { quorum, bootstrap } = start(disk).await.map_err(|error| error.to_string())?;
+    if let Some(records) = bootstrap {
+        append(&quorum, &bootstrap::transaction(records, 1)).await?;
+    }
+    Ok(quorum)
+}
+
+async fn append(quorum: &Quorum, records: &[Record]) -> Result<i64, String> {
+    let proposed = quorum.propose(batch_of(records)).await.map_err(|error| error.0)?;
+    quorum.applied(proposed).await.map_err(|error| error.0)
+}
+
+fn topics(quorum: &Quorum) -> usize {
+    quorum.image().borrow().topics().len()
+}
+
+#[tokio::test]
+async fn what_is_appended_is_there_after_a_restart() {
+    let disk = formatted(1);
+    let quorum = up(&disk).await.unwrap();
+    assert_eq!(quorum.image().borrow().metadata_version(), 33);
+    let info = quorum.info();
+    assert_eq!((info.leader_id, info.leader_epoch, info.voters.len()), (1, 1, 1));
+    for number in 0..10 {
+        let next = quorum.next_offset();
+        assert_eq!(append(&quorum, &[topic(number)]).await, Ok(next));
+    }
+    quorum.shutdown().await;
+    let Started { quorum, bootstrap } = start(&disk).await.unwrap();
+    assert!(bootstrap.is_none());
+    assert_eq!((topics(&quorum), quorum.info().leader_epoch), (10, 2));
+    quorum.shutdown().await;
+}
