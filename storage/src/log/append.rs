@@ -1,0 +1,380 @@
+//! Appending: offsets are given under the lock, and a header of 61 bytes is all that is copied.
+
+use super::validate::{self, Checked};
+use super::{AppendContext, AppendError, Appended, Log, LogConfig, Origin, Reason, Refusal};
+use crate::error::Error;
+use crate::producer::{self, EndedTxn, Producers, Verdict};
+use crate::segment::Segment;
+use crate::segment::name::Kind;
+use crate::segment::scan::Found;
+use crate::txn_index::{self, AbortedTxn};
+use bytes::Bytes;
+use protocol::records::HEADER_LEN;
+use protocol::records::batch::BatchHeader;
+use std::io::{self, ErrorKind, IoSlice};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Segments smaller than this get no blocks ahead.
+const RESERVE_FROM: u64 = 1 << 20;
+/// The most that is reserved at once.
+const RESERVE_MAX: u64 = 32 << 20;
+
+/// What only an appender touches, behind the lock.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub active: Arc<Segment>,
+    pub producers: Producers,
+    /// Greatest timestamp of the active segment's first batch; None: not known yet.
+    pub first_timestamp: Option<i64>,
+    /// Drawn once for each log; what `segment.jitter.ms` takes of it.
+    pub jitter: u64,
+    /// Blocks of the active segment are held up to here.
+    pub reserved_to: u64,
+    /// The file system has no such call, or no room for it.
+    pub cannot_reserve: bool,
+    /// Offset of the newest snapshot of the producers.
+    pub snapshot: i64,
+}
+
+/// A batch with its offsets, ready to be written.
+struct Ready {
+    header: [u8; HEADER_LEN],
+    checked: Checked,
+}
+
+/// Batches admitted but not written yet, and what became of earlier ones of the same call.
+#[derive(Default)]
+struct Run {
+    ready: Vec<Ready>,
+    next_offset: Option<i64>,
+    bytes: u64,
+    /// Requests whose batches were admitted, and then not written.
+    failed: Vec<(usize, Failure)>,
+}
+
+/// Why a run was not written.
+#[derive(Clone, Debug)]
+enum Failure {
+    Full(String),
+    Offline(String),
+    PartWay(ErrorKind, String),
+}
+
+type Outcome = Result<Appended, AppendError>;
+
+impl Log {
+    /// Appends one batch of a client or a coordinator, or any number of a leader's.
+    pub fn append(&self, records: Bytes, context: &AppendContext) -> Outcome {
+        let mut outcomes = self.append_many(std::iter::once(records), context);
+        outcomes.pop().unwrap_or_else(|| Err(no_batch()))
+    }
+
+    /// Appends what several requests bring, each judged for itself, in one write where it goes.
+    /// The outcomes come in the order of the requests.
+    pub fn append_many(
+        &self,
+        requests: impl IntoIterator<Item = Bytes>,
+        context: &AppendContext,
+    ) -> Vec<Outcome> {
+        let config = self.config.load();
+        let requests = requests.into_iter();
+        let mut batches = Vec::with_capacity(requests.size_hint().0);
+        let mut outcomes: Vec<Option<Outcome>> = Vec::with_capacity(requests.size_hint().0);
+        // All that can be judged without the lock is judged before it is taken.
+        for (request, records) in requests.enumerate() {
+            let checked = validate::check(records, request, (&config, context), &mut batches);
+            outcomes.push(checked.err().map(Err));
+        }
+        let mut run = Run { ready: Vec::with_capacity(batches.len()), ..Run::default() };
+        let mut writer = self.writer.lock();
+        for checked in batches {
+            let request = checked.request;
+            let Some(outcome) = outcomes.get_mut(request) else { continue };
+            let before = match outcome {
+                Some(Err(_)) => continue, // An earlier batch of the same request was refused.
+                Some(Ok(before)) => Some(before.base_offset),
+                None => None,
+            };
+            let admitted = self.admit(&mut writer, &mut run, checked, (&config, context));
+            *outcome = Some(
+                admitted.map(|it| Appended { base_offset: before.unwrap_or(it.base_offset), ..it }),
+            );
+        }
+        self.write(&mut writer, &mut run, context);
+        drop(writer);
+        for (request, failure) in run.failed {
+            if let Some(outcome) = outcomes.get_mut(request) {
+                *outcome = Some(Err(failure.into()));
+            }
+        }
+        outcomes.into_iter().map(|outcome| outcome.unwrap_or_else(|| Err(no_batch()))).collect()
+    }
+
+    /// Judges one batch and gives it its offsets; it is written with the run.
+    fn admit(
+        &self,
+        writer: &mut Writer,
+        run: &mut Run,
+        mut checked: Checked,
+        (config, context): (&LogConfig, &AppendContext),
+    ) -> Outcome {
+        if let Some(reason) = self.failure() {
+            return Err(AppendError::Offline(reason));
+        }
+        let is_replica = context.origin == Origin::Replica;
+        let has_time = config.log_append_time && !is_replica;
+        let done = |base_offset, last_offset, timestamp, duplicate| Appended {
+            base_offset,
+            last_offset,
+            log_append_time_ms: if has_time { timestamp } else { -1 },
+            log_start_offset: self.log_start(),
+            duplicate,
+        };
+        if context.origin == Origin::Client && checked.header.has_producer_id() {
+            let follows = run.follows(&checked.header);
+            if follows == Some(false) {
+                // Judged by what is written, so that comes first.
+                self.write(writer, run, context);
+            }
+            if follows != Some(true) {
+                match writer.producers.check(&checked.header) {
+                    Ok(Verdict::Append) => {}
+                    Ok(Verdict::Duplicate { first_offset, last_offset, timestamp_ms }) => {
+                        return Ok(done(first_offset, last_offset, timestamp_ms, true));
+                    }
+                    Err(refusal) => return Err(refused(refusal)),
+                }
+            }
+        }
+        let expected = run.next_offset.unwrap_or_else(|| self.log_end());
+        let header = &mut checked.header;
+        if !is_replica {
+            header.base_offset = expected;
+            header.leader_epoch = context.leader_epoch;
+        } else if header.base_offset < expected {
+            let message =
+                format!("a batch at {} comes where {expected} is next", header.base_offset);
+            return Err(Refusal::new(Reason::OffsetsNotInOrder, message).into());
+        }
+        let (base_offset, last_offset) = (header.base_offset, header.last_offset());
+        if last_offset < base_offset || last_offset == i64::MAX {
+            return Err(Refusal::new(Reason::InvalidRecord, "the offsets are used up").into());
+        }
+        if self.is_roll_due(writer, run.bytes, &checked, (config, context.now_ms))? {
+            let failures = run.failed.len();
+            self.write(writer, run, context);
+            if let Some((_, failure)) = run.failed.get(failures) {
+                return Err(failure.clone().into());
+            }
+            self.roll_to(writer, base_offset, context.now_ms)?;
+        }
+        let appended = done(base_offset, last_offset, checked.header.max_timestamp, false);
+        run.next_offset = Some(last_offset + 1);
+        run.bytes += checked.size();
+        run.ready.push(Ready { header: checked.header.write(), checked });
+        Ok(appended)
+    }
+
+    /// Writes what has been admitted, in one call, and makes it visible.
+    fn write(&self, writer: &mut Writer, run: &mut Run, context: &AppendContext) {
+        let ready = std::mem::take(&mut run.ready);
+        run.next_offset = None;
+        run.bytes = 0;
+        let Some(last) = ready.last() else { return };
+        let next_offset = last.checked.header.next_offset();
+        let was_clean = self.recovery_point() == self.log_end();
+        let written = self
+            .assign_epochs(&ready)
+            .and_then(|()| self.write_batches(writer, &ready))
+            .and_then(|position| self.note_batches(writer, &ready, position));
+        match written {
+            Ok(()) => {
+                if was_clean {
+                    self.unflushed_since_ms.store(context.now_ms, Ordering::Relaxed);
+                }
+                self.log_end.store(next_offset, Ordering::Release);
+            }
+            Err(failure) => {
+                let requests = ready.iter().map(|it| it.checked.request);
+                run.failed.extend(requests.map(|request| (request, failure.clone())));
+            }
+        }
+    }
+
+    fn assign_epochs(&self, ready: &[Ready]) -> Result<(), Failure> {
+        for Ready { checked, .. } in ready {
+            let (epoch, start) = (checked.header.leader_epoch, checked.header.base_offset);
+            self.assign_epoch(epoch, start).map_err(|error| match error {
+                Error::Full(error) => Failure::Full(error.to_string()),
+                other => Failure::Offline(self.disk_failed(other).to_string()),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Returns where the first batch stands.
+    fn write_batches(&self, writer: &mut Writer, ready: &[Ready]) -> Result<u64, Failure> {
+        let position = writer.active.size();
+        let bytes: u64 = ready.iter().map(|it| it.checked.size()).sum();
+        self.reserve(writer, position, position + bytes);
+        let mut parts = Vec::with_capacity(ready.len() * 2);
+        for Ready { header, checked } in ready {
+            parts.push(IoSlice::new(header));
+            parts.push(IoSlice::new(checked.records()));
+        }
+        let file = writer.active.file();
+        let Err(error) = file.write_at(position, &mut parts) else { return Ok(position) };
+        let is_full = matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+        // Nothing was written, or the disk says so: then this was no more than a refusal.
+        if is_full && file.size().is_ok_and(|size| size == position) {
+            return Err(Failure::Full(error.to_string()));
+        }
+        self.fail(format!("a write failed part-way: {error}"));
+        Err(Failure::PartWay(error.kind(), error.to_string()))
+    }
+
+    fn note_batches(
+        &self,
+        writer: &mut Writer,
+        ready: &[Ready],
+        mut position: u64,
+    ) -> Result<(), Failure> {
+        let mut next_offset = self.log_end();
+        for Ready { checked, .. } in ready {
+            let header = checked.header;
+            let found = Found {
+                position,
+                size: checked.size(),
+                base_offset: header.base_offset,
+                last_offset: header.last_offset(),
+                max_timestamp: header.max_timestamp,
+                header: Some(header),
+            };
+            if position == 0 {
+                writer.first_timestamp = Some(header.max_timestamp);
+            }
+            let part_way = |error: Error| {
+                let text = self.disk_failed(error).to_string();
+                Failure::PartWay(ErrorKind::Other, text)
+            };
+            writer.active.note(&self.home, &found).map_err(|it| part_way(it.into()))?;
+            let marker = validate::end_marker(&header, &checked.batch);
+            if let Some(ended) = writer.producers.apply(&header, marker)
+                && ended.is_abort
+            {
+                let path = self.home.path(Kind::TxnIndex, writer.active.base());
+                txn_index::append(&*self.home.disk, &path, &aborted(&ended))
+                    .map_err(|it| part_way(it.into()))?;
+                self.home.names_unsynced.store(true, Ordering::Release);
+            }
+            position = found.end();
+            next_offset = header.next_offset();
+        }
+        self.note_unstable(writer);
+        let bytes: u64 = ready.iter().map(|it| it.checked.size()).sum();
+        self.unsnapshotted_bytes.fetch_add(bytes, Ordering::Relaxed);
+        writer.active.extend(next_offset, position);
+        Ok(())
+    }
+
+    pub(super) fn note_unstable(&self, writer: &Writer) {
+        let unstable = writer.producers.first_unstable_offset().unwrap_or(i64::MAX);
+        self.first_unstable.store(unstable, Ordering::Release);
+    }
+
+    /// Takes blocks ahead of a segment that has shown that it grows.
+    fn reserve(&self, writer: &mut Writer, from: u64, to: u64) {
+        if to <= writer.reserved_to
+            || from < RESERVE_FROM
+            || writer.cannot_reserve
+            || !self.may_reserve.load(Ordering::Relaxed)
+        {
+            return;
+        }
+        let segment_bytes = u64::from(self.config.load().segment_bytes);
+        // No more than it holds already, and not beyond where it will end.
+        let ahead = (from + from.min(RESERVE_MAX)).min(segment_bytes).max(to);
+        let reserved = writer.active.file().reserve(from, ahead - from);
+        match reserved {
+            Ok(()) => {
+                writer.reserved_to = ahead;
+                writer.active.blocks_are_held();
+            }
+            // It only would have been faster.
+            Err(_) => writer.cannot_reserve = true,
+        }
+    }
+
+    /// Notes that an epoch begins, durably; the caller is its leader, or appends its first batch.
+    pub fn assign_epoch(&self, epoch: i32, start_offset: i64) -> Result<(), Error> {
+        if self.epochs.read().latest().is_some_and(|(latest, _)| epoch <= latest) || epoch < 0 {
+            return Ok(());
+        }
+        let mut epochs = self.epochs.write();
+        let mut with = epochs.clone();
+        if with.assign(epoch, start_offset) {
+            with.save(&*self.home.disk, &self.home.dir())?;
+            *epochs = with;
+        }
+        Ok(())
+    }
+
+    /// Forgets producers that were silent for too long; says how many.
+    pub fn expire_producers(&self, now_ms: i64, expiration_ms: i64) -> usize {
+        self.writer.lock().producers.expire(now_ms, expiration_ms)
+    }
+
+    /// What is known of the producers, by id.
+    pub fn producers(&self) -> Vec<producer::Producer> {
+        self.writer.lock().producers.iter().cloned().collect()
+    }
+}
+
+impl Run {
+    /// Whether a producer's batch follows its last one of this run. None: it has none here.
+    fn follows(&self, header: &BatchHeader) -> Option<bool> {
+        let of_it = |it: &&Ready| it.checked.header.producer_id == header.producer_id;
+        let last = self.ready.iter().rev().find(of_it)?.checked.header;
+        let next = last.last_sequence().checked_add(1).unwrap_or(0);
+        Some(
+            last.producer_epoch == header.producer_epoch
+                && last.is_transactional() == header.is_transactional()
+                && next == header.base_sequence,
+        )
+    }
+}
+
+impl From<Failure> for AppendError {
+    fn from(failure: Failure) -> AppendError {
+        match failure {
+            Failure::Full(reason) => AppendError::DiskFull(reason),
+            Failure::Offline(reason) => AppendError::Offline(reason),
+            Failure::PartWay(kind, reason) => AppendError::PartWay(io::Error::new(kind, reason)),
+        }
+    }
+}
+
+fn aborted(ended: &EndedTxn) -> AbortedTxn {
+    AbortedTxn {
+        producer_id: ended.producer_id,
+        first_offset: ended.first_offset,
+        last_offset: ended.last_offset,
+        last_stable_offset: ended.last_stable_offset,
+    }
+}
+
+fn no_batch() -> AppendError {
+    Refusal::new(Reason::InvalidRecord, "no record batch to append").into()
+}
+
+fn refused(refusal: producer::Refusal) -> AppendError {
+    let reason = match refusal {
+        producer::Refusal::OutOfOrder { .. } | producer::Refusal::NewEpochNotAtZero { .. } => {
+            Reason::OutOfOrderSequenceNumber
+        }
+        producer::Refusal::OldEpoch { .. } => Reason::InvalidProducerEpoch,
+        producer::Refusal::NotTransactional { .. } => Reason::InvalidTxnState,
+    };
+    Refusal::new(reason, refusal.to_string()).into()
+}

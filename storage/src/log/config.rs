@@ -1,0 +1,92 @@
+//! What a log is told: the topic's settings that concern one partition, in the units of their names.
+
+use protocol::compression::Codec;
+
+/// The settings of a log; the partitions of a topic share one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogConfig {
+    /// `segment.bytes`.
+    pub segment_bytes: u32,
+    /// `segment.ms`.
+    pub segment_ms: i64,
+    /// `segment.jitter.ms`.
+    pub segment_jitter_ms: i64,
+    /// `segment.index.bytes`.
+    pub segment_index_bytes: u32,
+    /// `index.interval.bytes`.
+    pub index_interval_bytes: u32,
+    /// `retention.bytes`; -1: no bound.
+    pub retention_bytes: i64,
+    /// `retention.ms`; -1: no bound.
+    pub retention_ms: i64,
+    /// `file.delete.delay.ms`: what the caller waits before it unlinks what a call gave it.
+    pub file_delete_delay_ms: i64,
+    /// `max.message.bytes`.
+    pub max_message_bytes: u32,
+    /// `cleanup.policy` has `compact`: every record needs a key.
+    pub compact: bool,
+    /// `cleanup.policy` has `delete`: retention acts.
+    pub delete: bool,
+    /// `compression.type` and its level; None: `producer`.
+    pub compression: Option<Recompression>,
+    /// `message.timestamp.type` is `LogAppendTime`.
+    pub log_append_time: bool,
+    /// `message.timestamp.before.max.ms`.
+    pub message_timestamp_before_max_ms: i64,
+    /// `message.timestamp.after.max.ms`.
+    pub message_timestamp_after_max_ms: i64,
+    /// `flush.messages`; 1: the durable mode, in which no reader passes what is synced.
+    pub flush_messages: i64,
+    /// `flush.ms`.
+    pub flush_ms: i64,
+    /// `preallocate`: blocks for a whole segment are taken when it begins.
+    pub preallocate: bool,
+    /// `highwater.validate.compressed.batches`.
+    pub validate_compressed: bool,
+    /// `max.decompressed.message.bytes`: what opening one batch may cost.
+    pub max_decompressed_bytes: usize,
+}
+
+/// The compression that a topic insists on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recompression {
+    pub codec: Codec,
+    /// As `compression.<codec>.level` says; None: the codec's default.
+    pub level: Option<i32>,
+}
+
+impl Default for LogConfig {
+    /// Apache Kafka's defaults.
+    fn default() -> LogConfig {
+        LogConfig {
+            segment_bytes: 1 << 30,
+            segment_ms: 7 * 24 * 3_600_000,
+            segment_jitter_ms: 0,
+            segment_index_bytes: 10 << 20,
+            index_interval_bytes: 4096,
+            retention_bytes: -1,
+            retention_ms: 7 * 24 * 3_600_000,
+            file_delete_delay_ms: 60_000,
+            max_message_bytes: 1_048_588,
+            compact: false,
+            delete: true,
+            compression: None,
+            log_append_time: false,
+            message_timestamp_before_max_ms: i64::MAX,
+            message_timestamp_after_max_ms: 3_600_000,
+            flush_messages: i64::MAX,
+            flush_ms: i64::MAX,
+            preallocate: false,
+            validate_compressed: false,
+            max_decompressed_bytes: 128 << 20,
+        }
+    }
+}
+
+impl LogConfig {
+    /// Whether an append counts only when it is synced.
+    #[must_use]
+    pub fn is_durable(&self) -> bool {
+        self.flush_messages <= 1
+    }
+}

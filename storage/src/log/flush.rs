@@ -1,0 +1,94 @@
+//! Making a log durable: who asks and when, and what is known afterwards.
+
+use super::Log;
+use crate::error::Error;
+use std::sync::atomic::Ordering;
+
+impl Log {
+    /// Makes everything below `upto` durable, and returns up to where all is. It holds no lock that
+    /// an append or a read takes; of several callers one works and the others find it done. After
+    /// a failure the log is never synced again, nor appended to.
+    pub fn flush(&self, upto: i64) -> Result<i64, Error> {
+        if upto <= self.recovery_point() {
+            return Ok(self.recovery_point());
+        }
+        let _flushing = self.flushing.lock();
+        self.flush_alone(upto)
+    }
+
+    /// The caller holds `flushing`.
+    pub(super) fn flush_alone(&self, upto: i64) -> Result<i64, Error> {
+        let from = self.recovery_point();
+        if upto <= from {
+            return Ok(from);
+        }
+        if let Some(reason) = self.failure() {
+            return Err(Error::Disk(std::io::Error::other(reason)));
+        }
+        let snapshot = self.due_snapshot();
+        // What is written by now will be durable below; what comes meanwhile may be.
+        let end = self.log_end();
+        let synced = (|| {
+            for segment in self.segments.load().iter() {
+                let (segment_end, _) = segment.end();
+                if from < segment_end || segment.owes_its_indexes() {
+                    segment.sync(&self.home)?;
+                }
+            }
+            if self.home.names_unsynced.swap(false, Ordering::AcqRel) {
+                self.home.disk.sync_dir(&self.home.dir())?;
+            }
+            Ok::<(), std::io::Error>(())
+        })();
+        if let Err(error) = synced {
+            return Err(self.disk_failed(error));
+        }
+        self.recovery_point.fetch_max(end, Ordering::AcqRel);
+        if let Some(snapshot) = snapshot {
+            self.write_snapshot(&snapshot)?;
+        }
+        Ok(self.recovery_point())
+    }
+
+    /// Whether `flush.messages` or `flush.ms` ask for a flush.
+    pub fn is_flush_due(&self, now_ms: i64) -> bool {
+        let unflushed = self.log_end() - self.recovery_point();
+        if unflushed <= 0 {
+            return false;
+        }
+        let config = self.config.load();
+        let since = self.unflushed_since_ms.load(Ordering::Relaxed);
+        config.flush_messages <= unflushed || config.flush_ms <= now_ms.saturating_sub(since)
+    }
+
+    /// Takes note of a disk that failed half-way: what is on it now is not known.
+    pub(super) fn disk_failed(&self, error: impl Into<Error>) -> Error {
+        let error = error.into();
+        self.fail(error.to_string());
+        error
+    }
+
+    /// Writes what is in memory only, makes all durable, and takes no more appends: the next open
+    /// may trust what it finds.
+    pub fn close(&self) -> Result<(), Error> {
+        let _flushing = self.flushing.lock();
+        let mut writer = self.writer.lock();
+        if let Some(reason) = self.failure() {
+            return Err(Error::Disk(std::io::Error::other(reason)));
+        }
+        let closed = (|| {
+            writer.active.close(&self.home)?;
+            self.snapshot_at_end(&mut writer)?;
+            self.home.names_unsynced.store(true, Ordering::Release);
+            writer.active.sync(&self.home)?;
+            Ok::<(), Error>(())
+        })();
+        closed.map_err(|error| self.disk_failed(error))?;
+        drop(writer);
+        // Also when nothing was appended: names and indexes may be new.
+        self.recovery_point.fetch_min(self.log_end() - 1, Ordering::AcqRel);
+        self.flush_alone(self.log_end())?;
+        self.fail("the log is closed");
+        Ok(())
+    }
+}

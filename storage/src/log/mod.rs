@@ -1,0 +1,69 @@
+//! One partition's log: its segments, its end, and everything that is known of what it holds.
+//!
+//! The write side stands behind one lock, which is never held across an `fsync`. The read side
+//! takes none: it loads the list of segments and reads atomics. The order of the locks is
+//! `flushing`, then `writer`, then `epochs`.
+
+mod append;
+pub mod config;
+mod flush;
+mod lookup;
+mod offsets;
+mod open;
+pub mod outcome;
+mod read;
+mod recover;
+mod retain;
+mod rewrite;
+mod roll;
+mod snapshot;
+mod truncate;
+mod validate;
+
+pub use config::{LogConfig, Recompression};
+pub use open::Open;
+pub use outcome::{
+    AppendContext, AppendError, Appended, Cut, Damage, Doomed, EpochEnd, Origin, ReadError, Reason,
+    RecordError, Recovery, Refusal, Retained, Slice, TimestampOffset,
+};
+
+use crate::epoch::LeaderEpochs;
+use crate::segment::{Home, Segment};
+use arc_swap::ArcSwap;
+use parking_lot::{Mutex, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
+
+/// In the order of their bases; never empty; the last one is the active one.
+type Segments = Vec<Arc<Segment>>;
+
+/// The log of one partition.
+#[derive(Debug)]
+pub struct Log {
+    home: Home,
+    segments: ArcSwap<Segments>,
+    config: ArcSwap<LogConfig>,
+    log_start: AtomicI64,
+    /// The offset that the next record gets.
+    log_end: AtomicI64,
+    high_watermark: AtomicI64,
+    /// The first offset of the oldest open transaction; `i64::MAX`: none is open.
+    first_unstable: AtomicI64,
+    /// Everything below is on the disk for good.
+    recovery_point: AtomicI64,
+    /// When the oldest record that is not synced was appended, in milliseconds.
+    unflushed_since_ms: AtomicI64,
+    /// Bytes appended since the last snapshot of the producers.
+    unsnapshotted_bytes: AtomicU64,
+    /// Whether blocks may be taken ahead of the end.
+    may_reserve: AtomicBool,
+    is_failed: AtomicBool,
+    /// Why nothing is appended any more.
+    failure: Mutex<Option<String>>,
+    epochs: RwLock<LeaderEpochs>,
+    writer: Mutex<append::Writer>,
+    flushing: Mutex<()>,
+}
+
+#[cfg(test)]
+mod tests;

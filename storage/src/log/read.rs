@@ -1,0 +1,143 @@
+//! Reading: which bytes of which file answer a fetch.
+
+use super::{Log, ReadError, Slice};
+use crate::error::Error;
+use crate::segment::scan::ScanError;
+use crate::segment::{Located, Segment};
+use bytes::Bytes;
+use std::io;
+
+impl Slice {
+    /// The bytes themselves; fewer if the file was cut meanwhile.
+    pub fn read(&self) -> io::Result<Bytes> {
+        let mut bytes = vec![0; self.len];
+        let mut filled = 0;
+        while let Some(into) = bytes.get_mut(filled..).filter(|into| !into.is_empty()) {
+            match self.file.read_at(self.position + filled as u64, into)? {
+                0 => break,
+                count => filled += count,
+            }
+        }
+        bytes.truncate(filled);
+        Ok(Bytes::from(bytes))
+    }
+}
+
+impl From<ScanError> for ReadError {
+    fn from(error: ScanError) -> ReadError {
+        match error {
+            ScanError::Disk(error) => ReadError::Disk(error),
+            ScanError::Flawed(flaw) => ReadError::Disk(io::Error::other(flaw.to_string())),
+        }
+    }
+}
+
+impl From<ScanError> for Error {
+    fn from(error: ScanError) -> Error {
+        match error {
+            ScanError::Disk(error) => Error::from(error),
+            ScanError::Flawed(flaw) => Error::Disk(io::Error::other(flaw.to_string())),
+        }
+    }
+}
+
+/// What a reader wants of one segment.
+#[derive(Clone, Copy)]
+struct Wanted {
+    offset: i64,
+    max_bytes: usize,
+    end: i64,
+    at_least_one: bool,
+}
+
+impl Log {
+    /// The bytes from the batch that holds `offset` on: at most `max_bytes`, the last batch cut off
+    /// where they end, but with `at_least_one` the first batch whole. No batch that reaches `end`
+    /// or beyond is part of it. An empty slice: nothing there yet, or it did not fit.
+    pub fn read(
+        &self,
+        offset: i64,
+        max_bytes: usize,
+        end: i64,
+        at_least_one: bool,
+    ) -> Result<Slice, ReadError> {
+        let log_end = self.log_end();
+        let log_start = self.log_start();
+        if offset < log_start || log_end < offset {
+            return Err(ReadError::OutOfRange { log_start, log_end });
+        }
+        let segments = self.segments.load();
+        let end = end.min(self.readable_end());
+        let wanted = Wanted { offset, max_bytes, end, at_least_one };
+        let Some((first, _)) = Log::segment_of(&segments, offset) else {
+            return Err(ReadError::OutOfRange { log_start, log_end });
+        };
+        let mut last = None;
+        if offset < end {
+            // More than one only where a segment ends in a gap.
+            for segment in segments.get(first..).unwrap_or_default() {
+                if end <= segment.base() {
+                    break;
+                }
+                if let Some(slice) = self.read_segment(segment, wanted)? {
+                    return Ok(slice);
+                }
+                last = Some(segment);
+            }
+        }
+        let segment = last.or_else(|| segments.get(first));
+        segment
+            .map(|segment| empty(segment, segment.size()))
+            .ok_or(ReadError::OutOfRange { log_start, log_end })
+    }
+
+    /// None: the segment ends before the offset.
+    fn read_segment(&self, segment: &Segment, wanted: Wanted) -> Result<Option<Slice>, ReadError> {
+        let Wanted { offset, max_bytes, end, at_least_one } = wanted;
+        // The end offset and the size are one pair, read before anything else.
+        let (segment_end, size) = segment.end();
+        let (position, next) = match segment.locate(&self.home, offset)? {
+            Located::At { position, next } => (position, next),
+            Located::Damaged(damage) => return Err(corrupt(offset, damage.next_offset)),
+            Located::Behind => return Ok(None),
+        };
+        let mut limit = if segment_end <= end {
+            size
+        } else {
+            match segment.locate(&self.home, end)? {
+                Located::At { position, .. } => position,
+                Located::Damaged(damage) => damage.position,
+                Located::Behind => size,
+            }
+        };
+        if let Some(damage) = segment.damage_from(position) {
+            if damage.position <= position {
+                return Err(corrupt(offset, damage.next_offset));
+            }
+            limit = limit.min(damage.position);
+        }
+        let available = limit.saturating_sub(position);
+        let mut len = usize::try_from(available).unwrap_or(usize::MAX);
+        if max_bytes < len {
+            let first = match next.map(|next| next.saturating_sub(position)) {
+                Some(size) => size,
+                None => segment.batch_at(position)?.map_or(0, |found| found.size),
+            };
+            let first = usize::try_from(first).unwrap_or(usize::MAX);
+            if max_bytes < first && !at_least_one {
+                return Ok(Some(Slice { did_not_fit: true, ..empty(segment, position) }));
+            }
+            len = len.min(max_bytes.max(first));
+        }
+        Ok(Some(Slice { len, ..empty(segment, position) }))
+    }
+}
+
+fn empty(segment: &Segment, position: u64) -> Slice {
+    let (file, segment_base) = (segment.file().clone(), segment.base());
+    Slice { file, position, len: 0, segment_base, did_not_fit: false }
+}
+
+fn corrupt(offset: i64, next_offset: i64) -> ReadError {
+    ReadError::Corrupt { offset, next_offset }
+}

@@ -1,0 +1,277 @@
+//! Recovery: from the files in a folder to segments that can be trusted.
+
+use super::open::Open;
+use super::outcome::{Cut, Recovery};
+use super::validate;
+use crate::disk::Entry;
+use crate::epoch::LeaderEpochs;
+use crate::error::Error;
+use crate::producer::Producers;
+use crate::segment::name::{Fate, Kind, Name, OF_A_SEGMENT};
+use crate::segment::recent::Mark;
+use crate::segment::scan::{Found, ScanError};
+use crate::segment::{Home, Located, Segment};
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+
+/// What stands in the folder, once leftovers are gone and a torn tail is cut.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    pub segments: Vec<Arc<Segment>>,
+    pub log_start: i64,
+    pub log_end: i64,
+}
+
+pub(super) fn segments(home: &Home, open: &Open, recovery: &mut Recovery) -> Result<Loaded, Error> {
+    let names = tidy_up(home, recovery)?;
+    let bases: Vec<i64> = of_kind(&names, Kind::Log);
+    let mut segments = open_all(home, open, &bases)?;
+    let mut log_end = recover_tail(home, open, &mut segments, recovery)?;
+    for segment in &mut segments {
+        let has = |kind| names.contains(&(segment.base(), kind));
+        if segment.is_sealed() && !(has(Kind::OffsetIndex) && has(Kind::TimeIndex)) {
+            segment.rebuild_indexes(home)?;
+            recovery.rebuilt_indexes.push(segment.base());
+        }
+    }
+    let first = segments.first().map_or(open.log_start_offset, Segment::base);
+    let log_start = open.log_start_offset.max(first).max(0);
+    if log_end < log_start {
+        // All that is left was deleted before the crash, or never counted.
+        for segment in segments.drain(..) {
+            remove_files(home, segment.base())?;
+        }
+    }
+    if segments.is_empty() {
+        segments.push(Segment::create(home, log_start, open.now_ms)?);
+        log_end = log_start;
+    }
+    let segments = segments.into_iter().map(Arc::new).collect();
+    Ok(Loaded { segments, log_start, log_end })
+}
+
+type Names = BTreeSet<(i64, Kind)>;
+
+fn of_kind(names: &Names, kind: Kind) -> Vec<i64> {
+    names.iter().filter(|(_, other)| *other == kind).map(|(base, _)| *base).collect()
+}
+
+fn list(home: &Home) -> Result<Vec<Name>, Error> {
+    let name = |entry: &Entry| if entry.is_dir { None } else { Name::parse(&entry.name) };
+    Ok(home.disk.list(&home.dir())?.iter().filter_map(name).collect())
+}
+
+/// Finishes what a deletion or a cleaner had begun, and returns the files that then stand there.
+fn tidy_up(home: &Home, recovery: &mut Recovery) -> Result<Names, Error> {
+    let found = list(home)?;
+    if found.iter().all(|name| name.fate == Fate::Live) {
+        return without_orphans(home, found, recovery);
+    }
+    // A cleaner that was still writing had not begun to swap; swaps at or above are void too.
+    let cleaned = found.iter().filter(|it| it.fate == Fate::Cleaned).map(|it| it.offset).min();
+    let is_void = |name: &Name| match name.fate {
+        Fate::Live => false,
+        Fate::Deleted | Fate::Cleaned => true,
+        Fate::Swap => cleaned.is_some_and(|cleaned| cleaned <= name.offset),
+    };
+    for name in found.iter().filter(|name| is_void(name)) {
+        gone(home.disk.remove(&path_of(home, name)))?;
+        recovery.leftovers += 1;
+    }
+    let swaps: Vec<&Name> =
+        found.iter().filter(|it| it.fate == Fate::Swap && !is_void(it)).collect();
+    let logs: Vec<&Name> = swaps.iter().copied().filter(|it| it.kind == Kind::Log).collect();
+    for swap in &logs {
+        // It stands for all segments from its base up to where it ends.
+        let end = last_offset(home, swap)?.map_or(swap.offset, |last| last + 1);
+        for base in found.iter().filter(|it| it.fate == Fate::Live && it.kind == Kind::Log) {
+            if (swap.offset..end.max(swap.offset + 1)).contains(&base.offset) {
+                remove_files(home, base.offset)?;
+            }
+        }
+    }
+    for swap in swaps {
+        // Indexes can be made again; one without its log would mislead.
+        if logs.iter().any(|log| log.offset == swap.offset) {
+            home.disk.rename(&path_of(home, swap), &home.path(swap.kind, swap.offset))?;
+        } else {
+            gone(home.disk.remove(&path_of(home, swap)))?;
+        }
+        recovery.leftovers += 1;
+    }
+    home.disk.sync_dir(&home.dir())?;
+    without_orphans(home, list(home)?, recovery)
+}
+
+/// Removes indexes whose log is gone.
+fn without_orphans(home: &Home, found: Vec<Name>, recovery: &mut Recovery) -> Result<Names, Error> {
+    let mut names: Names = found
+        .into_iter()
+        .filter(|name| name.fate == Fate::Live)
+        .map(|name| (name.offset, name.kind))
+        .collect();
+    let logs: BTreeSet<i64> = of_kind(&names, Kind::Log).into_iter().collect();
+    let is_orphan = |(base, kind): &(i64, Kind)| *kind != Kind::Snapshot && !logs.contains(base);
+    for (base, kind) in names.extract_if(.., is_orphan) {
+        gone(home.disk.remove(&home.path(kind, base)))?;
+        recovery.leftovers += 1;
+    }
+    Ok(names)
+}
+
+fn path_of(home: &Home, name: &Name) -> std::path::PathBuf {
+    let live = home.path(name.kind, name.offset);
+    let mut path = live.into_os_string();
+    path.push(match name.fate {
+        Fate::Live => "",
+        Fate::Deleted => ".deleted",
+        Fate::Cleaned => ".cleaned",
+        Fate::Swap => ".swap",
+    });
+    path.into()
+}
+
+fn last_offset(home: &Home, swap: &Name) -> Result<Option<i64>, Error> {
+    let file = home.disk.open(&path_of(home, swap))?;
+    let end = Mark { relative: u32::MAX, position: position(file.size()?)? };
+    let segment = Segment::open(swap.offset, file, end, 0);
+    let mut last = None;
+    segment.visit(0, |found| {
+        last = Some(found.last_offset);
+        Ok(())
+    })?;
+    Ok(last)
+}
+
+fn gone(removed: io::Result<()>) -> io::Result<()> {
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Unlinks the files of a segment.
+pub(super) fn remove_files(home: &Home, base: i64) -> io::Result<()> {
+    for kind in OF_A_SEGMENT {
+        gone(home.disk.remove(&home.path(kind, base)))?;
+    }
+    Ok(())
+}
+
+fn position(size: u64) -> io::Result<u32> {
+    u32::try_from(size).map_err(|_| io::ErrorKind::FileTooLarge.into())
+}
+
+/// All segments, each ending where the next one begins.
+fn open_all(home: &Home, open: &Open, bases: &[i64]) -> Result<Vec<Segment>, Error> {
+    let mut segments = Vec::with_capacity(bases.len());
+    for (index, base) in bases.iter().enumerate() {
+        let file = home.disk.open(&home.path(Kind::Log, *base))?;
+        let next = bases.get(index + 1).map(|next| next - base);
+        let relative = next.and_then(|next| u32::try_from(next).ok()).unwrap_or(u32::MAX);
+        let end = Mark { relative, position: position(file.size()?)? };
+        segments.push(Segment::open(*base, file, end, open.now_ms));
+    }
+    Ok(segments)
+}
+
+/// Checks what may not have reached the disk, and cuts what did not. Returns the log's end.
+fn recover_tail(
+    home: &Home,
+    open: &Open,
+    segments: &mut Vec<Segment>,
+    recovery: &mut Recovery,
+) -> Result<i64, Error> {
+    let Some(last) = segments.len().checked_sub(1) else { return Ok(open.log_start_offset) };
+    // The segment that holds the recovery point, and all behind it.
+    let holds = segments.partition_point(|it| it.base() <= open.recovery_point).saturating_sub(1);
+    let first = if open.clean { last } else { holds };
+    let mut end = 0;
+    for index in first..=last {
+        let Some(segment) = segments.get_mut(index) else { break };
+        let found = segment.recover(home, open.recovery_point, !open.clean)?;
+        recovery.scanned_bytes += found.scanned;
+        end = found.next_offset;
+        if found.flaw.is_some() {
+            let Some((segment, behind)) = segments.get(index..).and_then(<[_]>::split_first) else {
+                break;
+            };
+            let seen = last_seen(segment, behind, found.cut_bytes)?;
+            segment.cut()?;
+            let bytes = found.cut_bytes + drop_behind(home, segments, index)?;
+            recovery.cut = Some(Cut { log_end: end, bytes, last_seen_offset: seen });
+            break;
+        }
+        if index < last {
+            segment.seal(home)?;
+        }
+    }
+    Ok(end)
+}
+
+/// The highest offset that a header behind the cut still tells, for the operator.
+fn last_seen(segment: &Segment, behind: &[Segment], cut_bytes: u64) -> Result<Option<i64>, Error> {
+    let (end, size) = segment.end();
+    let mut seen = None;
+    let mut note = |found: &Found| {
+        seen = seen.max((end <= found.last_offset).then_some(found.last_offset));
+        Ok::<(), ScanError>(())
+    };
+    segment.visit_behind(size, size + cut_bytes, &mut note)?;
+    for segment in behind {
+        segment.visit_behind(0, segment.size(), &mut note)?;
+    }
+    Ok(seen)
+}
+
+/// Unlinks the segments behind one, the last one first, so that a crash leaves no gap.
+fn drop_behind(home: &Home, segments: &mut Vec<Segment>, index: usize) -> io::Result<u64> {
+    let mut bytes = 0;
+    while index + 1 < segments.len() {
+        let Some(segment) = segments.pop() else { break };
+        bytes += segment.file().size()?;
+        remove_files(home, segment.base())?;
+    }
+    home.disk.sync_dir(&home.dir())?;
+    Ok(bytes)
+}
+
+/// Takes the batches from `from` on into what is known of producers and epochs.
+pub(super) fn replay(
+    home: &Home,
+    segments: &[Arc<Segment>],
+    from: i64,
+    (producers, epochs): (&mut Producers, &mut LeaderEpochs),
+) -> Result<(), Error> {
+    let applied = producers.end();
+    for segment in segments {
+        let (end, _) = segment.end();
+        if end <= from {
+            continue;
+        }
+        let position = match segment.locate(home, from.max(segment.base()))? {
+            Located::At { position, .. } => position,
+            Located::Damaged(damage) => damage.end_position,
+            Located::Behind => continue,
+        };
+        segment.visit(position, |found| {
+            let Some(header) = &found.header else { return Ok(()) };
+            if epochs.latest().is_none_or(|(latest, _)| latest < header.leader_epoch) {
+                epochs.assign(header.leader_epoch, header.base_offset);
+            }
+            if applied <= header.base_offset {
+                let marker = if header.is_control() && header.has_producer_id() {
+                    let mut batch = vec![0; usize::try_from(found.size.min(4096)).unwrap_or(0)];
+                    segment.file().read_exact_at(found.position, &mut batch)?;
+                    validate::end_marker(header, &batch)
+                } else {
+                    None
+                };
+                producers.apply(header, marker);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! What leaves a log at its start: by time, by size, and by request.
+
+use super::append::Writer;
+use super::outcome::{Doomed, ReadError, Retained};
+use super::{Log, LogConfig};
+use crate::error::Error;
+use crate::segment::Segment;
+use crate::segment::name::{Kind, OF_A_SEGMENT, deleted};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+impl Log {
+    /// Lets go of the segments that retention does not keep: they leave the log, and their files
+    /// are renamed and returned, to be unlinked after `file.delete.delay.ms`. Nothing above the
+    /// high watermark goes. An active segment that is due is closed first, so that an idle topic
+    /// empties too.
+    pub fn retain(&self, now_ms: i64) -> Result<Retained, Error> {
+        let config = self.config.load_full();
+        let mut writer = self.writer.lock();
+        if let Some(reason) = self.failure() {
+            return Err(Error::Disk(io::Error::other(reason)));
+        }
+        let segments = self.segments.load_full();
+        let count = self.expired(&segments, &config, now_ms)?;
+        if count == 0 {
+            return Ok(Retained::default());
+        }
+        if count == segments.len() {
+            let end = self.log_end();
+            self.open_segment(&mut writer, end, now_ms).map_err(|error| match error {
+                full @ Error::Full(_) => full,
+                other => self.disk_failed(other),
+            })?;
+        }
+        let before = self.log_start();
+        let doomed = self.let_go(&mut writer, count)?;
+        let log_start = self.log_start();
+        Ok(Retained { doomed, log_start: (before < log_start).then_some(log_start) })
+    }
+
+    /// How many of the oldest segments are to go.
+    fn expired(
+        &self,
+        segments: &[Arc<Segment>],
+        config: &LogConfig,
+        now_ms: i64,
+    ) -> Result<usize, Error> {
+        let log_start = self.log_start();
+        let high_watermark = self.high_watermark();
+        let total: u64 = segments.iter().map(|segment| segment.size()).sum();
+        // Bytes above `retention.bytes`.
+        let mut excess = match u64::try_from(config.retention_bytes) {
+            Ok(kept) if config.delete => total.saturating_sub(kept),
+            _ => 0,
+        };
+        let mut count = 0;
+        for (index, segment) in segments.iter().enumerate() {
+            let next = segments.get(index + 1);
+            let end = next.map_or_else(|| self.log_end(), |next| next.base());
+            if high_watermark < end || (next.is_none() && segment.size() == 0) {
+                break;
+            }
+            let is_large = 0 < segment.size() && segment.size() <= excess;
+            let goes = end <= log_start && next.is_some()
+                || config.delete && (is_large || self.is_old(segment, config, now_ms)?);
+            if !goes {
+                break;
+            }
+            excess = excess.saturating_sub(segment.size());
+            count = index + 1;
+        }
+        Ok(count)
+    }
+
+    fn is_old(&self, segment: &Segment, config: &LogConfig, now_ms: i64) -> Result<bool, Error> {
+        if config.retention_ms < 0 {
+            return Ok(false);
+        }
+        let largest = segment.largest_timestamp(&self.home)?;
+        // Without any time in it, since when it is known here.
+        let time = largest.map_or_else(|| segment.created_ms(), |(time, _)| time);
+        Ok(config.retention_ms < now_ms.saturating_sub(time))
+    }
+
+    /// Takes the oldest segments off the list, and moves the log's start.
+    fn let_go(&self, writer: &mut Writer, count: usize) -> Result<Doomed, Error> {
+        let segments = self.segments.load_full();
+        let (going, staying) = segments.split_at_checked(count).unwrap_or((&segments, &[]));
+        let Some(first) = staying.first() else { return Ok(Doomed::default()) };
+        // Readers first: whoever comes now finds the new start, and then the new list.
+        self.log_start.fetch_max(first.base(), Ordering::AcqRel);
+        self.segments.store(Arc::new(staying.to_vec()));
+        let doomed = self.doom(going).map_err(|error| self.disk_failed(error))?;
+        self.start_moved(writer)?;
+        Ok(doomed)
+    }
+
+    /// Renames the files of segments, and of the snapshots taken where they begin.
+    fn doom(&self, going: &[Arc<Segment>]) -> io::Result<Doomed> {
+        let mut doomed = Doomed::default();
+        for segment in going {
+            let kinds = OF_A_SEGMENT.into_iter().chain([Kind::Snapshot]);
+            for path in kinds.map(|kind| self.home.path(kind, segment.base())) {
+                let to = deleted(&path);
+                match self.home.disk.rename(&path, &to) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    renamed => {
+                        renamed?;
+                        doomed.paths.push(to);
+                    }
+                }
+            }
+            doomed.bytes += segment.size();
+            doomed.segments.push(segment.base());
+        }
+        self.home.names_unsynced.store(true, Ordering::Release);
+        Ok(doomed)
+    }
+
+    /// Epochs and producers forget what is gone.
+    fn start_moved(&self, writer: &mut Writer) -> Result<(), Error> {
+        let log_start = self.log_start();
+        writer.producers.log_start_is(log_start);
+        self.note_unstable(writer);
+        self.high_watermark.fetch_max(log_start, Ordering::AcqRel);
+        self.recovery_point.fetch_max(log_start, Ordering::AcqRel);
+        let mut epochs = self.epochs.write();
+        if epochs.truncate_from_start(log_start) {
+            epochs
+                .save(&*self.home.disk, &self.home.dir())
+                .or_else(forgive_full)
+                .map_err(|error| self.disk_failed(error))?;
+        }
+        Ok(())
+    }
+
+    /// Moves the log's start to `offset`, which may lie inside a batch; -1: to the high watermark.
+    /// Returns where it is now: checkpoint it before you answer. What is wholly below goes with
+    /// the next [`Log::retain`].
+    pub fn delete_records_before(&self, offset: i64) -> Result<i64, ReadError> {
+        let high_watermark = self.high_watermark();
+        let offset = if offset == -1 { high_watermark } else { offset };
+        if offset < 0 || high_watermark < offset {
+            let (log_start, log_end) = (self.log_start(), high_watermark);
+            return Err(ReadError::OutOfRange { log_start, log_end });
+        }
+        let mut writer = self.writer.lock();
+        if self.log_start.fetch_max(offset, Ordering::AcqRel) < offset {
+            self.start_moved(&mut writer)
+                .map_err(|error| ReadError::Disk(io::Error::other(error.to_string())))?;
+        }
+        Ok(self.log_start())
+    }
+}
+
+/// Old epochs in the file are cut again at the next start.
+fn forgive_full(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::StorageFull { Ok(()) } else { Err(error) }
+}

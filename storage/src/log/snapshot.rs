@@ -1,0 +1,68 @@
+//! When the producers' state is put on the disk, so that recovery has little to read.
+
+use super::Log;
+use super::append::Writer;
+use crate::error::Error;
+use crate::producer::{Producers, snapshot};
+use std::io;
+use std::sync::atomic::Ordering;
+
+/// So many bytes behind the last snapshot, a flush takes another.
+const SNAPSHOT_EVERY_BYTES: u64 = 64 << 20;
+
+impl Log {
+    /// The state to write with the flush that begins now, if one is due. The flush must cover all
+    /// that was appended by now.
+    pub(super) fn due_snapshot(&self) -> Option<Producers> {
+        if self.unsnapshotted_bytes.load(Ordering::Relaxed) < SNAPSHOT_EVERY_BYTES {
+            return None;
+        }
+        let writer = self.writer.lock();
+        self.unsnapshotted_bytes.store(0, Ordering::Relaxed);
+        Some(writer.producers.clone())
+    }
+
+    /// Writes a state that is durable in the log. The one before it, unless a segment begins
+    /// there, has no more use.
+    pub(super) fn write_snapshot(&self, producers: &Producers) -> Result<(), Error> {
+        let (disk, dir) = (&*self.home.disk, self.home.dir());
+        let written = forgive_full(snapshot::write(disk, &dir, producers, true));
+        let written = written.map_err(|error| self.disk_failed(error))?;
+        let mut writer = self.writer.lock();
+        if written && writer.snapshot < producers.end() {
+            let old = std::mem::replace(&mut writer.snapshot, producers.end());
+            if self.segments.load().iter().all(|segment| segment.base() != old) {
+                match disk.remove(&snapshot::path(&dir, old)) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                    removed => removed.map_err(|error| self.disk_failed(error))?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The state at the log's end, where a segment begins or a clean stop is: whoever starts
+    /// there reads no batch.
+    pub(super) fn snapshot_at_end(&self, writer: &mut Writer) -> Result<(), Error> {
+        let end = writer.producers.end();
+        if end <= writer.snapshot {
+            return Ok(());
+        }
+        let (disk, dir) = (&*self.home.disk, self.home.dir());
+        // Torn by a crash it is found out, and an older one serves.
+        if forgive_full(snapshot::write(disk, &dir, &writer.producers, false))? {
+            writer.snapshot = end;
+            self.home.names_unsynced.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+}
+
+/// A snapshot that found no room costs time at the next start and nothing else; false: it is so.
+fn forgive_full(written: io::Result<()>) -> io::Result<bool> {
+    match written {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::StorageFull => Ok(false),
+        Err(error) => Err(error),
+    }
+}

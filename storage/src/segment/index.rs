@@ -1,0 +1,345 @@
+//! A sparse index: entries of one size in growing order, those written to its file and a few in memory.
+//!
+//! The active segment's entries gather in memory and go to the file a block at a time, so that an
+//! append costs no second system call and an idle partition holds no buffer. What a crash takes of
+//! them, recovery makes again from the log. Kafka opens such a file as it is.
+
+use crate::disk::{Disk, File, Map};
+use crate::segment::name::Kind;
+use parking_lot::Mutex;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// So many entries are written at once.
+const BLOCK: usize = 64;
+
+/// One entry of an index.
+pub trait Entry: Copy + PartialEq + std::fmt::Debug {
+    /// Bytes in the file.
+    const SIZE: u32;
+    const KIND: Kind;
+    /// What the entries grow by.
+    fn key(self) -> i64;
+    /// The offset it is about, counted from the segment's base.
+    fn relative(self) -> u32;
+    fn decode(bytes: &[u8]) -> Option<Self>;
+    fn encode(self, into: &mut Vec<u8>);
+}
+
+/// Where the batch begins whose last offset is `relative`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OffsetEntry {
+    pub relative: u32,
+    pub position: u32,
+}
+
+/// The greatest timestamp up to the batch whose last offset is `relative`, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeEntry {
+    pub timestamp: i64,
+    pub relative: u32,
+}
+
+impl Entry for OffsetEntry {
+    const SIZE: u32 = 8;
+    const KIND: Kind = Kind::OffsetIndex;
+    fn key(self) -> i64 {
+        i64::from(self.relative)
+    }
+    fn relative(self) -> u32 {
+        self.relative
+    }
+    fn decode(bytes: &[u8]) -> Option<OffsetEntry> {
+        let (relative, rest) = bytes.split_first_chunk()?;
+        let (position, _) = rest.split_first_chunk()?;
+        Some(OffsetEntry {
+            relative: u32::from_be_bytes(*relative),
+            position: u32::from_be_bytes(*position),
+        })
+    }
+    fn encode(self, into: &mut Vec<u8>) {
+        into.extend(self.relative.to_be_bytes());
+        into.extend(self.position.to_be_bytes());
+    }
+}
+
+impl Entry for TimeEntry {
+    const SIZE: u32 = 12;
+    const KIND: Kind = Kind::TimeIndex;
+    fn key(self) -> i64 {
+        self.timestamp
+    }
+    fn relative(self) -> u32 {
+        self.relative
+    }
+    fn decode(bytes: &[u8]) -> Option<TimeEntry> {
+        let (timestamp, rest) = bytes.split_first_chunk()?;
+        let (relative, _) = rest.split_first_chunk()?;
+        Some(TimeEntry {
+            timestamp: i64::from_be_bytes(*timestamp),
+            relative: u32::from_be_bytes(*relative),
+        })
+    }
+    fn encode(self, into: &mut Vec<u8>) {
+        into.extend(self.timestamp.to_be_bytes());
+        into.extend(self.relative.to_be_bytes());
+    }
+}
+
+/// The index of one segment.
+#[derive(Debug)]
+pub struct Index<E>(Mutex<State<E>>);
+
+#[derive(Debug)]
+struct State<E> {
+    /// Entries in the file; those of `pending` follow them.
+    written: u32,
+    pending: Vec<E>,
+    last: Option<E>,
+    /// Open while entries come, closed once the segment is sealed or idle.
+    file: Option<Arc<dyn File>>,
+    /// Of a sealed segment, from its first look-up on.
+    map: Option<Map>,
+    sealed: bool,
+}
+
+/// Where an index stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    pub disk: &'a dyn Disk,
+    pub dir: &'a Path,
+    pub base: i64,
+}
+
+impl Place<'_> {
+    fn open<E: Entry>(self) -> io::Result<Arc<dyn File>> {
+        self.disk.open(&E::KIND.path(self.dir, self.base))
+    }
+
+    /// The file, empty, whether or not it was there.
+    fn fresh<E: Entry>(self) -> io::Result<Arc<dyn File>> {
+        let path = E::KIND.path(self.dir, self.base);
+        if self.disk.exists(&path)? {
+            // Not cut in place: somebody may hold a map of it.
+            self.disk.remove(&path)?;
+        }
+        self.disk.create(&path)
+    }
+}
+
+impl<E: Entry> State<E> {
+    fn empty(sealed: bool) -> State<E> {
+        State { written: 0, pending: Vec::new(), last: None, file: None, map: None, sealed }
+    }
+
+    fn len(&self) -> u32 {
+        self.written.saturating_add(u32::try_from(self.pending.len()).unwrap_or(u32::MAX))
+    }
+
+    fn file(&mut self, place: Place<'_>) -> io::Result<&Arc<dyn File>> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => place.open::<E>()?,
+        };
+        Ok(self.file.insert(file))
+    }
+
+    fn write_out(&mut self, place: Place<'_>) -> io::Result<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = Vec::with_capacity(self.pending.len() * 12);
+        self.pending.iter().for_each(|entry| entry.encode(&mut bytes));
+        let at = u64::from(self.written) * u64::from(E::SIZE);
+        self.file(place)?.write_all_at(at, &bytes)?;
+        self.written = self.len();
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// An entry of the file.
+    fn at(&mut self, place: Place<'_>, index: u32) -> io::Result<E> {
+        let at = u64::from(index) * u64::from(E::SIZE);
+        let mut bytes = [0; 12];
+        let bytes = bytes.get_mut(..E::SIZE as usize).unwrap_or_default();
+        if self.sealed {
+            if self.map.is_none() {
+                let len = u64::from(self.written) * u64::from(E::SIZE);
+                let file = match self.file.take() {
+                    Some(file) => file,
+                    None => place.open::<E>()?,
+                };
+                self.map = Some(file.map(len)?);
+            }
+            let map = self.map.as_deref().unwrap_or_default();
+            let found = usize::try_from(at).ok().and_then(|at| map.get(at..)).and_then(E::decode);
+            return found.ok_or_else(|| io::ErrorKind::UnexpectedEof.into());
+        }
+        self.file(place)?.read_exact_at(at, bytes)?;
+        E::decode(bytes).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    fn get(&mut self, place: Place<'_>, index: u32) -> io::Result<Option<E>> {
+        if index < self.written {
+            return self.at(place, index).map(Some);
+        }
+        Ok(self.pending.get((index - self.written) as usize).copied())
+    }
+
+    /// How many entries `holds` is true of; they come first.
+    fn count(&mut self, place: Place<'_>, holds: impl Fn(E) -> bool) -> io::Result<u32> {
+        if let Some(first) = self.pending.first()
+            && holds(*first)
+        {
+            let of_pending = self.pending.partition_point(|entry| holds(*entry));
+            return Ok(self.written + u32::try_from(of_pending).unwrap_or(u32::MAX));
+        }
+        let (mut low, mut high) = (0, self.written);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if holds(self.at(place, middle)?) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+}
+
+impl<E: Entry> Index<E> {
+    /// A new index, and its file.
+    pub fn create(place: Place<'_>) -> io::Result<Index<E>> {
+        place.fresh::<E>()?;
+        Ok(Index(Mutex::new(State::empty(false))))
+    }
+
+    /// One that stands on the disk. Ok(None): what stands there cannot be an index.
+    pub fn open(place: Place<'_>, sealed: bool) -> io::Result<Option<Index<E>>> {
+        let file = match place.open::<E>() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        let size = file.size()?;
+        let Ok(written) = u32::try_from(size / u64::from(E::SIZE)) else {
+            return Ok(None);
+        };
+        if size % u64::from(E::SIZE) != 0 {
+            return Ok(None);
+        }
+        let mut state = State { written, file: Some(file), ..State::empty(false) };
+        if 0 < written {
+            state.last = Some(state.at(place, written - 1)?);
+        }
+        state.sealed = sealed;
+        state.file = None;
+        Ok(Some(Index(Mutex::new(state))))
+    }
+
+    /// Entries in it.
+    pub fn len(&self) -> u32 {
+        self.0.lock().len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn last(&self) -> Option<E> {
+        self.0.lock().last
+    }
+
+    /// Adds an entry behind the last one. It is in, even if those before it could not be written.
+    pub fn push(&self, place: Place<'_>, entry: E) -> io::Result<()> {
+        let mut state = self.0.lock();
+        let is_block = BLOCK <= state.pending.len();
+        let written = if is_block { state.write_out(place) } else { Ok(()) };
+        state.pending.push(entry);
+        state.last = Some(entry);
+        written
+    }
+
+    /// Writes what is in memory to the file, and gives the memory and the file handle back.
+    pub fn write_out(&self, place: Place<'_>) -> io::Result<()> {
+        let mut state = self.0.lock();
+        state.write_out(place)?;
+        state.pending = Vec::new();
+        state.file = None;
+        Ok(())
+    }
+
+    /// No entry will follow.
+    pub fn seal(&self, place: Place<'_>) -> io::Result<()> {
+        self.write_out(place)?;
+        self.0.lock().sealed = true;
+        Ok(())
+    }
+
+    /// Makes the file durable.
+    pub fn sync(&self, place: Place<'_>) -> io::Result<()> {
+        self.write_out(place)?;
+        place.open::<E>()?.sync()
+    }
+
+    /// The last entry that `holds` is true of; those that it is true of come first.
+    pub fn floor(&self, place: Place<'_>, holds: impl Fn(E) -> bool) -> io::Result<Option<E>> {
+        let mut state = self.0.lock();
+        match state.count(place, holds)? {
+            0 => Ok(None),
+            count => state.get(place, count - 1),
+        }
+    }
+
+    /// The first entry that `holds` is not true of.
+    pub fn ceiling(&self, place: Place<'_>, holds: impl Fn(E) -> bool) -> io::Result<Option<E>> {
+        let mut state = self.0.lock();
+        let count = state.count(place, holds)?;
+        state.get(place, count)
+    }
+
+    /// Keeps the entries that `holds` is true of, and waits for more. The file is a new one: a
+    /// reader may still hold a map of the old one, which must not be cut.
+    pub fn keep(&self, place: Place<'_>, holds: impl Fn(E) -> bool) -> io::Result<()> {
+        let mut state = self.0.lock();
+        state.sealed = false;
+        state.map = None;
+        let count = state.count(place, holds)?;
+        if count == state.len() {
+            return Ok(());
+        }
+        let mut kept = Vec::with_capacity(count as usize);
+        for index in 0..count {
+            kept.extend(state.get(place, index)?);
+        }
+        *state = State { last: kept.last().copied(), pending: kept, ..State::empty(false) };
+        state.file = Some(place.fresh::<E>()?);
+        state.write_out(place)?;
+        state.pending = Vec::new();
+        Ok(())
+    }
+
+    /// Whether all entries grow, in key and in offset, and `sound` holds for each.
+    pub fn is_sound(&self, place: Place<'_>, sound: impl Fn(E) -> bool) -> io::Result<bool> {
+        let state = self.0.lock();
+        if state.written == 0 {
+            return Ok(true);
+        }
+        let mut before: Option<E> = None;
+        let max = usize::try_from(u64::from(state.written) * u64::from(E::SIZE));
+        let bytes = crate::disk::read_whole(&*place.open::<E>()?, max.unwrap_or(usize::MAX))?;
+        for entry in bytes.chunks(E::SIZE as usize).map_while(E::decode) {
+            let grows = before.is_none_or(|before| {
+                before.key() < entry.key() && before.relative() <= entry.relative()
+            });
+            if !grows || !sound(entry) {
+                return Ok(false);
+            }
+            before = Some(entry);
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests;
