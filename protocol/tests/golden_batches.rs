@@ -1,5 +1,7 @@
 //! Batches that Apache Kafka 4.4 wrote, one of each codec, read and written again.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+
 use bytes::Bytes;
 use protocol::compression::Codec;
 use protocol::records::{Batch, BatchBuilder, NewRecord, records, walk};
