@@ -17,8 +17,6 @@ mod state;
 mod topic_name;
 
 #[cfg(test)]
-mod scenarios;
-#[cfg(test)]
 mod tests;
 
 pub use bootstrap::{bootstrap_records, feature_records};

@@ -5,6 +5,9 @@ mod kinds;
 mod message;
 mod wire;
 
+#[cfg(test)]
+mod tests;
+
 pub use kinds::*;
 pub use wire::{Malformed, Unknown};
 
