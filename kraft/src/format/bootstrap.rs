@@ -1,8 +1,6 @@
 //! The records that a new cluster begins with: the levels of its features.
 
-use crate::record::{
-    BeginTransactionRecord, ConfigRecord, EndTransactionRecord, FeatureLevelRecord, Record,
-};
+use crate::record::{FeatureLevelRecord, Record};
 use protocol::features::{
     self, ELIGIBLE_LEADER_REPLICAS_VERSION, FEATURES, GROUP_VERSION, METADATA_VERSION,
     SHARE_VERSION, STREAMS_VERSION, TRANSACTION_VERSION,
@@ -77,29 +75,6 @@ pub fn records(levels: &BTreeMap<String, i16>) -> Vec<Record> {
         .into()
     };
     levels.into_iter().map(record).collect()
-}
-
-/// What the first leader appends: the records, whole or not at all. With replicas that stay
-/// eligible to lead, how many must be in sync is a matter of the cluster, so it is said here.
-pub fn transaction(records: Vec<Record>, min_insync_replicas: i32) -> Vec<Record> {
-    let has_elr = records.iter().any(|record| match record {
-        Record::FeatureLevel(it) => it.name == ELIGIBLE_LEADER_REPLICAS_VERSION.name,
-        _ => false,
-    });
-    let minimum = has_elr.then(|| {
-        ConfigRecord {
-            resource_type: crate::image::ConfigResource::BROKER,
-            name: "min.insync.replicas".to_owned(),
-            value: Some(min_insync_replicas.to_string()),
-            ..ConfigRecord::default()
-        }
-        .into()
-    });
-    let name = Some("Bootstrap records".to_owned());
-    let begin = BeginTransactionRecord { name, ..BeginTransactionRecord::default() };
-    let end = EndTransactionRecord::default();
-    let inner = records.into_iter().chain(minimum);
-    std::iter::once(begin.into()).chain(inner).chain([end.into()]).collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use super::types::{ReplicaKey, StoredVoters, Term, Vote, VoterNode, Voters, log_
 use super::vote::QuorumState;
 use crate::env::Env;
 use crate::image::Image;
-use crate::record::Record;
 use crate::record::control::{Control, VotersRecord};
 use protocol::ids::Uuid;
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,7 +76,7 @@ pub(super) struct Opened {
     /// Whether the log does not name its voters yet.
     pub(super) is_static: bool,
     /// What the log must begin with: it holds no metadata so far.
-    pub(super) bootstrap: Option<Vec<Record>>,
+    pub(super) bootstrap: Option<Image>,
 }
 
 pub(super) fn open(env: &Env, settings: &Settings) -> Result<Opened, StartError> {
@@ -109,7 +108,7 @@ pub(super) fn open(env: &Env, settings: &Settings) -> Result<Opened, StartError>
     let Scanned { log, .. } = scanned;
     let state = QuorumState::read(&*env.disk, dir)?;
     let vote = vote(state, log.last().id.leader_id.term, &memberships, settings.me);
-    let bootstrap = if has_data { None } else { Some(bootstrap(env, settings, content.records)?) };
+    let bootstrap = if has_data { None } else { Some(bootstrap(env, settings, content)?) };
     let shared =
         Shared::new((env.disk.clone(), env.clock.clone()), (dir.clone(), log), settings.sync_on);
     let is_static = memberships.is_static;
@@ -342,22 +341,19 @@ fn remove_epochs(env: &Env, settings: &Settings) -> Result<(), StartError> {
     }
 }
 
-/// What a log without metadata begins with: by the snapshot at offset 0, by the older file in the
-/// log directory, or as this version formats.
-fn bootstrap(
-    env: &Env,
-    settings: &Settings,
-    records: Vec<Record>,
-) -> Result<Vec<Record>, StartError> {
-    if !records.is_empty() {
-        return Ok(records);
-    }
+/// What a log without metadata shall begin with: by the snapshot at offset 0, or by the older file
+/// in the log directory. Empty where neither says anything.
+fn bootstrap(env: &Env, settings: &Settings, content: Content) -> Result<Image, StartError> {
     let older = settings.dir.with_file_name("bootstrap.checkpoint");
-    if env.disk.exists(&older)? {
-        return Ok(snapshot::load(&*env.disk, &older)?.records);
+    let content = if content.records.is_empty() && env.disk.exists(&older)? {
+        snapshot::load(&*env.disk, &older)?
+    } else {
+        content
+    };
+    let mut image = Image::default();
+    for record in &content.records {
+        let applied = image.apply(record, image.offset);
+        applied.map_err(|error| StartError::Refused(error.to_string()))?;
     }
-    Ok(crate::format::bootstrap::records(&crate::format::bootstrap::levels(
-        protocol::features::METADATA_VERSION.max,
-        &BTreeMap::new(),
-    )))
+    Ok(image)
 }

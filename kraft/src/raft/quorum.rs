@@ -9,7 +9,6 @@ use super::store::LogStore;
 use super::types::{LogId, Payload, Proposal, ReplicaKey, TypeConfig, VoterNode};
 use crate::env::Env;
 use crate::image::Image;
-use crate::record::Record;
 use bytes::Bytes;
 use openraft::async_runtime::WatchReceiver;
 use openraft::impls::ProgressResponder;
@@ -52,8 +51,8 @@ pub struct Quorum {
 #[derive(Debug)]
 pub struct Started {
     pub quorum: Quorum,
-    /// What must be appended before anything else: the log has no metadata.
-    pub bootstrap: Option<Vec<Record>>,
+    /// The log has no metadata: what must be appended before anything else.
+    pub bootstrap: Option<Image>,
 }
 
 /// Where a proposal will be answered.
@@ -99,6 +98,8 @@ pub struct Sizes {
     /// When the last snapshot was due: the time of the last batch in it.
     pub snapshot_timestamp_ms: i64,
     pub log_bytes: u64,
+    /// Of it, behind the last snapshot.
+    pub new_bytes: u64,
     pub log_end: i64,
 }
 
@@ -219,14 +220,18 @@ impl Quorum {
         let last = snapshots.last().map(|(_, file)| (file.end, file.timestamp_ms));
         let (snapshot_end, snapshot_timestamp_ms) = last.unwrap_or_default();
         let (log_bytes, log_end) = (log.size_bytes(), log.end());
-        Sizes { snapshot_end, snapshot_timestamp_ms, log_bytes, log_end }
+        let new_bytes = log.bytes_from(snapshot_end);
+        Sizes { snapshot_end, snapshot_timestamp_ms, log_bytes, new_bytes, log_end }
     }
 
-    /// Writes a snapshot of what is applied, and comes back when it stands.
-    pub async fn snapshot(&self) -> Result<(), Stopped> {
-        let applied = self.until(|_| true).await?.last_applied;
-        self.raft.trigger().snapshot().await.map_err(|error| self.stopped(&error))?;
-        self.until(|it| applied <= it.snapshot).await.map(drop)
+    /// Lets a snapshot be written of what is applied, which is no open transaction.
+    pub async fn begin_snapshot(&self) -> Result<(), Stopped> {
+        self.raft.trigger().snapshot().await.map_err(|error| self.stopped(&error))
+    }
+
+    /// Waits until a snapshot stands that ends at an offset or behind it.
+    pub async fn snapshot_stands(&self, end: i64) -> Result<(), Stopped> {
+        self.until(|_| end <= self.sizes().snapshot_end).await.map(drop)
     }
 
     /// Drops the oldest snapshots, and the segments that lie before what remains, while all take

@@ -63,8 +63,8 @@ async fn start(disk: &SimDisk) -> Result<Started, StartError> {
 /// Starts, and appends what a new log begins with.
 async fn up(disk: &SimDisk) -> Result<Quorum, String> {
     let Started { quorum, bootstrap } = start(disk).await.map_err(|error| error.to_string())?;
-    if let Some(records) = bootstrap {
-        append(&quorum, &bootstrap::transaction(records, 1)).await?;
+    if let Some(image) = bootstrap {
+        append(&quorum, &image.to_records().collect::<Vec<_>>()).await?;
     }
     Ok(quorum)
 }

@@ -112,6 +112,12 @@ impl Log {
         before.map(|(segment, _)| segment.size).sum()
     }
 
+    /// Bytes of the batches from an offset on.
+    pub(super) fn bytes_from(&self, offset: i64) -> u64 {
+        let newer = self.batches.iter().rev().take_while(|batch| offset <= batch.base);
+        newer.map(|batch| u64::from(batch.size)).sum()
+    }
+
     fn slot(&self, index: u64) -> Option<usize> {
         index.checked_sub(self.start.id.index + 1).and_then(|slot| usize::try_from(slot).ok())
     }

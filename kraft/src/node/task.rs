@@ -1,0 +1,303 @@
+//! The one task that decides. It does not wait for the disk between decisions: each sees what was
+//! decided before it, and is answered when all of that is committed.
+
+use super::AskError;
+use super::batches::{self, Batch};
+use crate::controller::{Decide, Decision, Now, State, bootstrap_records};
+use crate::env::Env;
+use crate::image::Image;
+use crate::raft::quorum::{Proposed, Quorum, Stopped};
+use crate::record::{AbortTransactionRecord, Record};
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesOrdered;
+use protocol::config::node::MetadataLogConfig;
+use std::fmt;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+/// Decisions that are proposed and not yet committed.
+const IN_FLIGHT_MAX: usize = 256;
+
+/// How long the task sleeps where nothing is due.
+const NOTHING_DUE: Duration = Duration::from_secs(3600);
+
+/// What the task is told.
+pub(super) enum Command {
+    Decide(Box<dyn Request>),
+    Stop,
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Command::Decide(_) => "Decide",
+            Command::Stop => "Stop",
+        })
+    }
+}
+
+/// Tells whoever asked how it ended.
+type Reply = Box<dyn FnOnce(Result<(), AskError>) + Send>;
+
+/// A request of whatever kind.
+pub(super) trait Request: Send {
+    fn decide(self: Box<Self>, image: &Image, state: &mut State, now: &Now<'_>)
+    -> (Records, Reply);
+}
+
+/// The records of a decision, and whether they count together.
+pub(super) struct Records(Vec<Record>, bool);
+
+/// A request and where its answer goes.
+pub(super) struct Asked<Q: Decide> {
+    pub(super) request: Q,
+    pub(super) answer: oneshot::Sender<Result<Q::Response, AskError>>,
+}
+
+impl<Q: Decide> Request for Asked<Q> {
+    fn decide(
+        self: Box<Self>,
+        image: &Image,
+        state: &mut State,
+        now: &Now<'_>,
+    ) -> (Records, Reply) {
+        let Asked { request, answer } = *self;
+        let Decision { records, response, atomic } = request.decide(image, state, now);
+        let reply = move |result: Result<(), AskError>| {
+            // Whoever asked may have gone.
+            drop(answer.send(result.map(|()| response)));
+        };
+        (Records(records, atomic), Box::new(reply))
+    }
+}
+
+pub(super) struct Task {
+    quorum: Quorum,
+    state: State,
+    env: Env,
+    config: MetadataLogConfig,
+    /// With all that is decided, committed or not.
+    image: Image,
+    next_offset: i64,
+    in_flight: FuturesOrdered<BoxFuture<'static, Result<(), Stopped>>>,
+    snapshot: Option<JoinHandle<Result<(), Stopped>>>,
+    /// Bytes of batches since the last snapshot.
+    new_bytes: u64,
+    snapshot_timestamp_ms: i64,
+}
+
+impl Task {
+    pub(super) fn new(quorum: Quorum, state: State, env: Env, config: MetadataLogConfig) -> Task {
+        let image = Image::clone(&quorum.image().borrow());
+        let next_offset = quorum.next_offset();
+        let sizes = quorum.sizes();
+        Task {
+            quorum,
+            state,
+            env,
+            config,
+            image,
+            next_offset,
+            in_flight: FuturesOrdered::new(),
+            snapshot: None,
+            new_bytes: sizes.new_bytes,
+            snapshot_timestamp_ms: sizes.snapshot_timestamp_ms,
+        }
+    }
+
+    /// The first acts of a leader: end what the one before it left open, begin what is new, and
+    /// give every broker a session.
+    pub(super) async fn begin(&mut self, bootstrap: Option<Image>) -> Result<(), AskError> {
+        if self.image.in_transaction() {
+            let abort = AbortTransactionRecord::default().into();
+            self.append(Records(vec![abort], false)).await?.await?;
+        }
+        if let Some(started) = bootstrap {
+            let records = bootstrap_records(&started, &self.state);
+            self.append(Records(records, false)).await?.await?;
+        }
+        self.state.begin_term(&self.image, self.env.clock.monotonic());
+        Ok(())
+    }
+
+    /// Decides until it is told to stop, or cannot go on; says which.
+    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Command>) -> Stopped {
+        let why = self.serve(&mut queue).await;
+        queue.close();
+        if let Some(snapshot) = self.snapshot.take() {
+            // Its end, good or bad, changes nothing any more.
+            drop(snapshot.await);
+        }
+        self.quorum.shutdown().await;
+        why
+    }
+
+    async fn serve(&mut self, queue: &mut mpsc::Receiver<Command>) -> Stopped {
+        let quorum = self.quorum.clone();
+        let ended = quorum.ended();
+        tokio::pin!(ended);
+        loop {
+            let turn = self.snapshot_if_due().await;
+            let due = tokio::time::sleep(self.due_in());
+            // A snapshot needs a moment in which nothing is open, and so makes others wait.
+            let may_decide = self.in_flight.len() < IN_FLIGHT_MAX && !self.is_snapshot_due();
+            let turn = tokio::select! {
+                biased;
+                () = async {}, if turn.is_err() => turn,
+                why = &mut ended => Err(why),
+                Some(result) = self.in_flight.next() => result,
+                command = queue.recv(), if may_decide => match command {
+                    Some(Command::Decide(request)) => self.decide(request).await,
+                    Some(Command::Stop) | None => Err(Stopped("the node was shut down".to_owned())),
+                },
+                () = due => self.fence_expired().await,
+            };
+            if let Err(why) = turn {
+                // What was proposed is answered as it ends, though nobody decides any more.
+                while self.in_flight.next().await.is_some() {}
+                return why;
+            }
+        }
+    }
+
+    async fn decide(&mut self, request: Box<dyn Request>) -> Result<(), Stopped> {
+        let rng = self.env.rng.clone();
+        let now = Now {
+            monotonic: self.env.clock.monotonic(),
+            next_offset: self.next_offset,
+            rng: &*rng,
+        };
+        let (records, reply) = request.decide(&self.image, &mut self.state, &now);
+        match self.append(records).await {
+            Ok(committed) => {
+                self.in_flight.push_back(Box::pin(async move {
+                    let result = committed.await;
+                    reply(result.clone().map_err(AskError::from));
+                    result
+                }));
+                Ok(())
+            }
+            Err(AskError::Stopped(why)) => {
+                reply(Err(why.clone().into()));
+                Err(why)
+            }
+            Err(error @ AskError::Contradiction(_)) => {
+                tracing::error!("Nothing was written: {error}");
+                reply(Err(error));
+                Ok(())
+            }
+        }
+    }
+
+    /// Proposes records, and gives what ends when they are committed and applied.
+    async fn append(
+        &mut self,
+        Records(records, is_atomic): Records,
+    ) -> Result<BoxFuture<'static, Result<(), Stopped>>, AskError> {
+        let now_ms = self.env.clock.wall_ms();
+        let batches = batches::of(records, is_atomic, &self.image, now_ms);
+        let batches = batches.map_err(AskError::Contradiction)?;
+        // Before anything is written: the log must never hold what cannot be applied.
+        let (mut image, mut offset) = (self.image.clone(), self.next_offset);
+        for record in batches.iter().flat_map(|batch| &batch.records) {
+            let applied = image.apply(record, offset);
+            applied.map_err(|error| AskError::Contradiction(error.to_string()))?;
+            offset += 1;
+        }
+        let mut proposed = Vec::new();
+        for Batch { bytes, records } in batches {
+            self.new_bytes += bytes.len() as u64;
+            proposed.push((self.next_offset, self.quorum.propose(bytes).await?));
+            self.next_offset += i64::try_from(records.len()).unwrap_or(i64::MAX);
+        }
+        self.image = image;
+        Ok(Box::pin(committed(self.quorum.clone(), proposed)))
+    }
+
+    fn due_in(&self) -> Duration {
+        let expiry = self.state.next_expiry(&self.image);
+        let wait = expiry.map(|at| at.saturating_sub(self.env.clock.monotonic()));
+        // A moment more, so that what is due is due when the timer, which rounds, has run.
+        let expiry = wait.map_or(NOTHING_DUE, |wait| wait + Duration::from_millis(1));
+        let interval_ms = u64::try_from(self.config.max_snapshot_interval_ms).unwrap_or(0);
+        let interval = Duration::from_millis(interval_ms);
+        let waits_for_snapshot = 0 < interval_ms && 0 < self.new_bytes;
+        if waits_for_snapshot { expiry.min(interval) } else { expiry }
+    }
+
+    async fn fence_expired(&mut self) -> Result<(), Stopped> {
+        let now = self.env.clock.monotonic();
+        let records = self.state.fence_expired(&self.image, now);
+        if records.is_empty() {
+            return Ok(());
+        }
+        match self.append(Records(records, true)).await {
+            Ok(committed) => {
+                self.in_flight.push_back(committed);
+                Ok(())
+            }
+            Err(AskError::Stopped(why)) => Err(why),
+            Err(error @ AskError::Contradiction(_)) => {
+                tracing::error!("A broker was not fenced: {error}");
+                Ok(())
+            }
+        }
+    }
+
+    /// By bytes or by time, and no other is being written.
+    fn is_snapshot_due(&self) -> bool {
+        let MetadataLogConfig { record_bytes_between_snapshots, max_snapshot_interval_ms, .. } =
+            self.config;
+        let bytes_max = u64::try_from(record_bytes_between_snapshots).unwrap_or(u64::MAX);
+        let age_ms = self.env.clock.wall_ms().saturating_sub(self.snapshot_timestamp_ms);
+        let is_old = 0 < max_snapshot_interval_ms && max_snapshot_interval_ms <= age_ms;
+        let is_due = bytes_max <= self.new_bytes || (is_old && 0 < self.new_bytes);
+        is_due && self.snapshot.is_none()
+    }
+
+    /// Begins a snapshot by bytes or by time, where none is being written and nothing is open.
+    async fn snapshot_if_due(&mut self) -> Result<(), Stopped> {
+        if self.snapshot.as_ref().is_some_and(JoinHandle::is_finished) {
+            let ended = self.snapshot.take();
+            if let Some(Ok(Err(why))) = match ended {
+                Some(task) => Some(task.await),
+                None => None,
+            } {
+                return Err(why);
+            }
+        }
+        if !self.is_snapshot_due() || !self.in_flight.is_empty() || self.image.in_transaction() {
+            return Ok(());
+        }
+        let now_ms = self.env.clock.wall_ms();
+        let end = self.next_offset;
+        self.quorum.begin_snapshot().await?;
+        self.new_bytes = 0;
+        self.snapshot_timestamp_ms = now_ms;
+        let retention_bytes = u64::try_from(self.config.retention_bytes).unwrap_or(u64::MAX);
+        let before_ms = match self.config.retention_ms {
+            0.. => now_ms.saturating_sub(self.config.retention_ms),
+            _ => i64::MIN,
+        };
+        let quorum = self.quorum.clone();
+        self.snapshot = Some(tokio::spawn(async move {
+            quorum.snapshot_stands(end).await?;
+            quorum.clean(retention_bytes, before_ms).await
+        }));
+        Ok(())
+    }
+}
+
+/// Waits for the batches of one decision, which stand where it was decided that they would.
+async fn committed(quorum: Quorum, proposed: Vec<(i64, Proposed)>) -> Result<(), Stopped> {
+    for (predicted, proposed) in proposed {
+        let base = quorum.applied(proposed).await?;
+        if base != predicted {
+            let why = format!("a batch decided on for offset {predicted} came to stand at {base}");
+            return Err(Stopped(why));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,186 @@
+//! The node as its callers see it: requests in, answers out, and the log that they leave.
+
+use super::{AskError, Node, NodeConfig, StartError, SyncOn};
+use crate::env::{Clock, Env, os};
+use crate::format::{Plan, bootstrap, format};
+use parking_lot::Mutex;
+use protocol::config::node::MetadataLogConfig;
+use protocol::ids::Uuid;
+use protocol::messages::{
+    BrokerHeartbeatRequest, BrokerId, BrokerRegistrationRequest, CreateTopicsRequest, StrBytes,
+    TopicName, create_topics_request::CreatableTopic,
+};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use storage::disk::sim::{Fault, Operation, SimDisk};
+use storage::log_dir::Claim;
+
+/// A clock that is moved by hand.
+#[derive(Debug, Default)]
+struct Hands(Mutex<Duration>);
+
+impl Clock for Hands {
+    fn wall_ms(&self) -> i64 {
+        1_700_000_000_000 + i64::try_from(self.monotonic().as_millis()).unwrap()
+    }
+    fn monotonic(&self) -> Duration {
+        *self.0.lock()
+    }
+}
+
+struct World {
+    disk: SimDisk,
+    clock: Arc<Hands>,
+    metadata_log: MetadataLogConfig,
+}
+
+const DATA: &str = "/data";
+
+impl World {
+    fn new() -> World {
+        let metadata_log = MetadataLogConfig::resolve(&|_| None).unwrap();
+        World { disk: SimDisk::new(3), clock: Arc::default(), metadata_log }
+    }
+
+    fn env(&self) -> Env {
+        Env { disk: Arc::new(self.disk.clone()), clock: self.clock.clone(), ..os::env() }
+    }
+
+    async fn start(&self) -> Result<Node, StartError> {
+        let claim = Claim::take(Arc::new(self.disk.clone()), Path::new(DATA)).unwrap();
+        let plan = Plan {
+            cluster_id: None,
+            node_id: 1,
+            metadata_log_dir: PathBuf::from(DATA),
+            controller_listeners: Vec::new(),
+            levels: bootstrap::levels(33, &BTreeMap::new()),
+        };
+        let dirs = format(&self.env(), vec![claim], &plan).unwrap();
+        let config = NodeConfig {
+            cluster_id: dirs[0].meta().cluster_id.unwrap(),
+            node_id: 1,
+            metadata_log_dir: PathBuf::from(DATA),
+            directory_id: dirs[0].id().unwrap(),
+            controller_listeners: Vec::new(),
+            static_voters: Vec::new(),
+            metadata_log: self.metadata_log.clone(),
+            properties: BTreeMap::new(),
+            sync_on: SyncOn::Task,
+        };
+        Node::start(config, self.env()).await
+    }
+}
+
+/// Registers broker 1 and lets it serve; gives its epoch.
+async fn broker(node: &Node) -> i64 {
+    let register = BrokerRegistrationRequest::default()
+        .with_broker_id(BrokerId(1))
+        .with_cluster_id(StrBytes::from_string(node.cluster_id().to_owned()))
+        .with_incarnation_id(Uuid([7; 16]).into())
+        .with_log_dirs(vec![Uuid([9; 16]).into()])
+        .with_features(features());
+    let registered = node.ask(register).await.unwrap();
+    assert_eq!(registered.error_code, 0);
+    let epoch = registered.broker_epoch;
+    let alive = node.ask(heartbeat(node, epoch)).await.unwrap();
+    assert_eq!((alive.error_code, alive.is_fenced), (0, false));
+    epoch
+}
+
+fn features() -> Vec<protocol::messages::broker_registration_request::Feature> {
+    let feature = |it: &protocol::features::Feature| {
+        protocol::messages::broker_registration_request::Feature::default()
+            .with_name(StrBytes::from_static_str(it.name))
+            .with_min_supported_version(it.min)
+            .with_max_supported_version(it.max)
+    };
+    protocol::features::FEATURES.iter().map(feature).collect()
+}
+
+fn heartbeat(node: &Node, epoch: i64) -> BrokerHeartbeatRequest {
+    BrokerHeartbeatRequest::default()
+        .with_broker_id(BrokerId(1))
+        .with_broker_epoch(epoch)
+        .with_current_metadata_offset(node.image().offset)
+}
+
+async fn create(node: &Node, name: &str) -> Result<i16, AskError> {
+    let topic = CreatableTopic::default()
+        .with_name(TopicName(StrBytes::from_string(name.to_owned())))
+        .with_num_partitions(1)
+        .with_replication_factor(1);
+    let request = CreateTopicsRequest::default().with_topics(vec![topic]);
+    node.ask(request).await.map(|answer| answer.topics[0].error_code)
+}
+
+#[tokio::test]
+async fn a_topic_is_in_the_image_when_its_creation_is_answered() {
+    let world = World::new();
+    let node = world.start().await.unwrap();
+    broker(&node).await;
+    assert_eq!(create(&node, "a").await, Ok(0));
+    assert!(node.image().topic("a").is_some());
+    // Many at once, each decided on what the one before it left.
+    let names: Vec<_> = (0..50).map(|number| format!("t{}", number / 2)).collect();
+    let asked = names.iter().map(|name| create(&node, name));
+    let answers = futures_util::future::join_all(asked).await;
+    let created = answers.iter().filter(|answer| **answer == Ok(0)).count();
+    assert_eq!((created, node.image().topics().len()), (25, 26));
+    node.shutdown().await;
+    assert!(matches!(create(&node, "late").await, Err(AskError::Stopped(_))));
+
+    let node = world.start().await.unwrap();
+    assert_eq!(node.image().topics().len(), 26);
+    assert_eq!(node.quorum().leader_epoch, 2);
+    node.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_broker_that_is_silent_is_fenced() {
+    let world = World::new();
+    let node = world.start().await.unwrap();
+    broker(&node).await;
+    let mut images = node.subscribe();
+    *world.clock.0.lock() += Duration::from_secs(10);
+    images.wait_for(|image| image.broker(1).is_some_and(|it| it.fenced)).await.unwrap();
+    node.shutdown().await;
+}
+
+#[tokio::test]
+async fn old_metadata_goes_into_snapshots_and_then_goes() {
+    let mut world = World::new();
+    world.metadata_log.record_bytes_between_snapshots = 2_000;
+    world.metadata_log.internal_segment_bytes = Some(1_500);
+    world.metadata_log.retention_bytes = 1;
+    let node = world.start().await.unwrap();
+    broker(&node).await;
+    for number in 0..100 {
+        assert_eq!(create(&node, &format!("t{number}")).await, Ok(0));
+    }
+    let image = node.image();
+    node.shutdown().await;
+    let dir = Path::new("/data/__cluster_metadata-0");
+    let names: Vec<_> = storage::disk::Disk::list(&world.disk, dir).unwrap();
+    let count = |suffix: &str| names.iter().filter(|it| it.name.ends_with(suffix)).count();
+    assert_eq!(count(".checkpoint"), 1, "{names:?}");
+    assert!(count(".log") <= 4, "{names:?}");
+
+    let node = world.start().await.unwrap();
+    let mut again = (*node.image()).clone();
+    (again.offset, again.epoch) = (image.offset, image.epoch);
+    assert!(again == *image);
+    node.shutdown().await;
+}
+
+#[tokio::test]
+async fn after_a_failed_sync_nothing_is_answered() {
+    let world = World::new();
+    let node = world.start().await.unwrap();
+    broker(&node).await;
+    world.disk.fail(Fault::eio(Operation::Sync));
+    assert!(matches!(create(&node, "a").await, Err(AskError::Stopped(_))));
+    let why = node.stopped().await;
+    assert!(why.0.contains("a sync of the metadata log in /data"), "{why}");
+}
