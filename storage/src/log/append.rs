@@ -226,8 +226,9 @@ impl Log {
         let file = writer.active.file();
         let Err(error) = file.write_at(position, &mut parts) else { return Ok(position) };
         let is_full = matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
-        // Nothing was written, or the disk says so: then this was no more than a refusal.
-        if is_full && file.size().is_ok_and(|size| size == position) {
+        // What fitted goes again, before anybody could read it: then this was only a refusal.
+        if is_full && file.truncate(position).is_ok() {
+            writer.reserved_to = 0;
             return Err(Failure::Full(error.to_string()));
         }
         self.fail(format!("a write failed part-way: {error}"));

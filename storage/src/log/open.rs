@@ -85,7 +85,9 @@ impl Log {
         if was.as_ref() != Some(&epochs) && !(was.is_none() && epochs.entries().is_empty()) {
             epochs.save(&*open.disk, &dir)?;
         }
-        recovery.damaged = segments.iter().flat_map(|segment| segment.damages()).collect();
+        // What was deleted may be what it is.
+        let damages = segments.iter().flat_map(|segment| segment.damages());
+        recovery.damaged = damages.filter(|damage| log_start < damage.next_offset).collect();
         let recovery_point = if open.clean { log_end } else { open.recovery_point.min(log_end) };
         let unstable = producers.first_unstable_offset().unwrap_or(i64::MAX);
         let is_durable = open.config.is_durable();
@@ -97,7 +99,7 @@ impl Log {
             log_end: AtomicI64::new(log_end),
             high_watermark: AtomicI64::new(open.high_watermark.clamp(log_start, log_end)),
             first_unstable: AtomicI64::new(unstable),
-            recovery_point: AtomicI64::new(recovery_point.max(log_start)),
+            recovery_point: AtomicI64::new(recovery_point),
             unflushed_since_ms: AtomicI64::new(open.now_ms),
             unsnapshotted_bytes: AtomicU64::new(0),
             may_reserve: AtomicBool::new(true),

@@ -193,7 +193,14 @@ fn recover_tail(
         let found = segment.recover(home, open.recovery_point, !open.clean)?;
         recovery.scanned_bytes += found.scanned;
         end = found.next_offset;
-        if found.flaw.is_some() {
+        // The next one begins where this one ended, unless a cleaner was here. So what is missing
+        // between them at or above the recovery point was written, and is lost.
+        let next = segments.get(index + 1).map(Segment::base);
+        let has_gap = next.is_some_and(|next| end < next)
+            && open.recovery_point <= end
+            && !open.clean
+            && !open.config.compact;
+        if found.flaw.is_some() || has_gap {
             let Some((segment, behind)) = segments.get(index..).and_then(<[_]>::split_first) else {
                 break;
             };
@@ -203,7 +210,9 @@ fn recover_tail(
             recovery.cut = Some(Cut { log_end: end, bytes, last_seen_offset: seen });
             break;
         }
-        if index < last {
+        if index < last
+            && let Some(segment) = segments.get(index)
+        {
             segment.seal(home)?;
         }
     }

@@ -124,7 +124,7 @@ impl Log {
         writer.producers.log_start_is(log_start);
         self.note_unstable(writer);
         self.high_watermark.fetch_max(log_start, Ordering::AcqRel);
-        self.recovery_point.fetch_max(log_start, Ordering::AcqRel);
+        // The recovery point stays: that it was deleted makes nothing durable behind it.
         let mut epochs = self.epochs.write();
         if epochs.truncate_from_start(log_start) {
             epochs
