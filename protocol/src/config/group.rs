@@ -51,7 +51,7 @@ inert_keys! {
         /// Milliseconds that must lie between two assignments of this streams group.
         i32 = "streams.assignment.interval.ms" { default: Some("1000"), valid: AtLeast(0.0), }
         /// The assignor that this streams group uses.
-        Option<String> = "streams.assignor.name" {}
+        Option<String> = "streams.assignor.name" { synonyms: &[("group.streams.assignors", 1)], }
         /// Whether this streams group's assignments are computed off the coordinator's thread.
         bool = "streams.assignor.offload.enable" { default: Some("true"), internal: true, }
         /// Milliseconds between two heartbeats of a member of this streams group.

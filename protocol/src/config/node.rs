@@ -13,6 +13,7 @@ config_keys! {
         /// `broker.id`, else 1.
         node_id: Option<i32> = "node.id" {
             valid: AtLeast(0.0), importance: High, synonyms: &[("broker.id", 1)],
+            synonyms_are_hidden: true,
         }
         /// The older name of `node.id`; -1 says nothing.
         broker_id: i32 = "broker.id" { default: Some("-1"), importance: High, }

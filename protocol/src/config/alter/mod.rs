@@ -114,7 +114,8 @@ fn check_each(target: Target, overrides: &Settings) -> Result<(), Invalid> {
 }
 
 /// Whether a running broker, or all of them, may be told this. A name that no table has is kept
-/// for whoever reads it.
+/// for whoever reads it. Kafka answers a refusal with INVALID_REQUEST, and that of a topic or group
+/// with INVALID_CONFIG.
 pub fn check_broker(target: Target, name: &str, value: &str) -> Result<(), Invalid> {
     let Some(key) = find(BROKER, name) else { return Ok(()) };
     let stands_in = |table: &[Key]| table.iter().any(|it| it.name == name);
@@ -127,11 +128,17 @@ pub fn check_broker(target: Target, name: &str, value: &str) -> Result<(), Inval
             Err(key
                 .invalid(value, "changes by listener: put `listener.name.<listener>.` before it"))
         }
-        Scope::PerBroker if name == NetConfig::listeners().name => {
+        Scope::PerBroker if is_bound_at_start(name) => {
             Err(key.invalid(value, "cannot change while the broker runs; set it in its file"))
         }
         Scope::PerBroker | Scope::ClusterWide | Scope::DynamicOnly => key.check(value),
     }
+}
+
+/// Whether a running broker would have to open and close doors for it.
+fn is_bound_at_start(name: &str) -> bool {
+    let keys = [NetConfig::listeners(), NetConfig::listener_security_protocol_map()];
+    keys.iter().any(|key| key.name == name)
 }
 
 fn invalid(name: &str, value: &str, why: &str) -> Invalid {

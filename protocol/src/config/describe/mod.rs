@@ -1,7 +1,7 @@
 //! What DescribeConfigs answers: each key's value in force, and every place that speaks of it.
 
 use super::key::{Key, Scope};
-use super::typed::Kind;
+use super::typed::{Kind, items};
 use super::{BROKER, GROUP, TOPIC, find};
 use std::collections::BTreeMap;
 
@@ -85,29 +85,42 @@ pub fn topic(overrides: &Settings, layers: Layers<'_>) -> Vec<Entry> {
     let own = |name: &str| overrides.get(name).map(String::as_str);
     let entry = |key: &'static Key| {
         let value = key.text_over(&own, &|name| layers.get(name));
-        let names = key.synonyms.iter().map(|(name, _)| *name);
-        let inherited = spoken(names, layers, key.is_sensitive());
-        shown(key, value, said(key.name, overrides, Source::Topic).chain(inherited).collect())
+        let inherited = key.synonyms.first().map(|(name, _)| chain(name)).unwrap_or_default();
+        let inherited = spoken(inherited, layers, key.is_sensitive());
+        shown(
+            key,
+            value,
+            said(key, overrides, Source::Topic).into_iter().chain(inherited).collect(),
+        )
     };
-    let foreign = overrides.iter().filter(|(name, _)| find(TOPIC, name).is_none());
-    public(TOPIC)
-        .map(entry)
-        .chain(foreign.map(|(name, _)| unknown(name, Source::Topic, false)))
-        .collect()
+    let foreign = overrides.keys().filter(|name| find(TOPIC, name).is_none());
+    let foreign = foreign.map(|name| unknown(name, Source::Topic, false));
+    told(TOPIC, overrides).map(entry).chain(foreign).collect()
 }
 
 /// A group with these overrides, on a broker that is told `layers`.
 pub fn group(overrides: &Settings, layers: Layers<'_>) -> Vec<Entry> {
     let entry = |key: &'static Key| {
-        let broker = find(BROKER, &format!("group.{}", key.name));
-        let inherited = || broker.and_then(|broker| layers.get(broker.name));
-        let value = overrides.get(key.name).map(String::as_str).or_else(inherited).or(key.default);
-        let synonyms = said(key.name, overrides, Source::Group)
-            .chain(spoken(broker.iter().map(|key| key.name), layers, false))
-            .collect();
+        let same = format!("group.{}", key.name);
+        let name = key.synonyms.first().map_or(same.as_str(), |(name, _)| *name);
+        let broker = find(BROKER, name);
+        let inherited = broker.and_then(|broker| layers.get(broker.name).or(broker.default));
+        // Of the brokers' list a group takes the first.
+        let first = |text| items(text).next().filter(|_| key.kind == Kind::String).unwrap_or(text);
+        let inherited = inherited.or(key.default).map(first);
+        let value = overrides.get(key.name).map(String::as_str).or(inherited);
+        let mut synonyms: Vec<Synonym> = said(key, overrides, Source::Group).into_iter().collect();
+        match (broker, key.default) {
+            (Some(broker), _) => synonyms.extend(spoken(vec![broker.name], layers, false)),
+            (None, Some(default)) => {
+                let (name, value) = (key.name.to_owned(), Some(default.to_owned()));
+                synonyms.push(Synonym { name, value, source: Source::Default });
+            }
+            (None, None) => {}
+        }
         shown(key, value.map(str::to_owned), synonyms)
     };
-    public(GROUP).map(entry).collect()
+    told(GROUP, overrides).map(entry).collect()
 }
 
 /// One broker.
@@ -119,8 +132,6 @@ pub fn broker(layers: Layers<'_>) -> Vec<Entry> {
     }
     names.sort_unstable();
     names.dedup();
-    let internal = |name: &str| find(BROKER, name).is_some_and(|key| key.internal);
-    names.retain(|name| !internal(name) || layers.get(name).is_some());
     names.into_iter().map(|name| broker_entry(name, layers)).collect()
 }
 
@@ -137,34 +148,60 @@ pub fn broker_default(dynamic_default: &Settings) -> Vec<Entry> {
 }
 
 fn broker_entry(name: &str, layers: Layers<'_>) -> Entry {
-    let Some(key) = find(BROKER, name).filter(|key| key.scope != Scope::DynamicOnly) else {
+    let Some(key) = find(BROKER, name) else {
         let source = layers.each().into_iter().find(|(_, layer)| layer.contains_key(name));
         return unknown(name, source.map_or(Source::Default, |(source, _)| source), true);
     };
-    let plain = key.name == name;
-    let value = layers.get(name).or(key.default.filter(|_| plain)).map(str::to_owned);
-    let names: Vec<&str> = match head_of_chain(key).filter(|_| plain) {
-        // Each of a chain lists them all, in the order in which they are asked.
-        Some(head) => [head.name].into_iter().chain(head.synonyms.iter().map(|it| it.0)).collect(),
-        None if plain => vec![name],
-        None => vec![name, key.name],
-    };
-    let synonyms = spoken(names.into_iter(), layers, key.is_sensitive()).collect();
-    let entry = shown(key, value, synonyms);
-    Entry { name: name.to_owned(), read_only: !plain || key.scope == Scope::ReadOnly, ..entry }
+    let hidden = key.is_sensitive();
+    if key.name != name {
+        let mut synonyms: Vec<_> = spoken(vec![name, key.name], layers, hidden).collect();
+        let changes = |it: &Synonym| it.source < Source::StaticBroker;
+        synonyms.retain(|it| it.name == name || !changes(it));
+        let entry = shown(key, layers.get(name).map(str::to_owned), synonyms);
+        return Entry { name: name.to_owned(), read_only: true, ..entry };
+    }
+    // A finer unit that is set while the broker runs puts the coarser ones back to their defaults.
+    let is_replaced = finer(key).any(|finer| {
+        layers.dynamic_broker.contains_key(finer) || layers.dynamic_default.contains_key(finer)
+    });
+    let value = layers.get(name).filter(|_| !is_replaced).or(key.default).map(str::to_owned);
+    let entry = shown(key, value, spoken(chain(name), layers, hidden).collect());
+    Entry { read_only: key.scope == Scope::ReadOnly, ..entry }
 }
 
-/// The key that asks `key` when it is silent, or `key` itself if it asks others. Only keys that
-/// change while the broker runs have such company in DescribeConfigs.
-fn head_of_chain(key: &Key) -> Option<&'static Key> {
-    let heads = public(BROKER).filter(|it| it.scope != Scope::ReadOnly && !it.synonyms.is_empty());
-    // A synonym in the same unit is only asked, it does not ask back.
-    let asks = |it: &Key| it.synonyms.iter().any(|(name, units)| *units != 1 && *name == key.name);
-    heads.into_iter().find(|it| it.name == key.name || asks(it))
+/// Those who speak when `name` is asked for, itself the first: all of its own synonyms, or of a
+/// key that has it for a synonym, those behind it.
+fn chain(name: &str) -> Vec<&'static str> {
+    let chains = public(BROKER).filter(|key| !key.synonyms_are_hidden && !key.synonyms.is_empty());
+    let members =
+        |key: &'static Key| [key.name].into_iter().chain(key.synonyms.iter().map(|it| it.0));
+    for key in chains {
+        let behind: Vec<_> = members(key).skip_while(|it| *it != name).collect();
+        if !behind.is_empty() {
+            return behind;
+        }
+    }
+    find(BROKER, name).map(|key| key.name).into_iter().collect()
+}
+
+/// The keys that are asked before this one.
+fn finer(key: &Key) -> impl Iterator<Item = &'static str> {
+    let name = key.name;
+    let chains = public(BROKER).filter(|key| !key.synonyms_are_hidden);
+    chains.filter(move |it| it.synonyms.iter().any(|it| it.0 == name)).map(|key| key.name)
 }
 
 fn public(tables: &'static [&'static [Key]]) -> impl Iterator<Item = &'static Key> {
     tables.iter().copied().flatten().filter(|key| !key.internal)
+}
+
+/// The keys that are shown of a resource: an internal one only where it is set.
+fn told(
+    tables: &'static [&'static [Key]],
+    overrides: &Settings,
+) -> impl Iterator<Item = &'static Key> {
+    let all = tables.iter().copied().flatten();
+    all.filter(|key| !key.internal || overrides.contains_key(key.name))
 }
 
 /// A declared key. Where it comes from is where the nearest of those who speak stands.
@@ -197,30 +234,29 @@ fn unknown(name: &str, source: Source, read_only: bool) -> Entry {
 }
 
 /// What the resource itself says.
-fn said(name: &str, overrides: &Settings, source: Source) -> impl Iterator<Item = Synonym> {
-    let value = overrides.get(name).cloned();
-    let name = name.to_owned();
-    value.map(|value| Synonym { name, value: Some(value), source }).into_iter()
+fn said(key: &Key, overrides: &Settings, source: Source) -> Option<Synonym> {
+    let value = overrides.get(key.name).map(|text| key.canonical(text))?;
+    Some(Synonym { name: key.name.to_owned(), value: Some(value), source })
 }
 
 /// What the broker's layers say under `names`, and after them the defaults.
-fn spoken<'a>(
-    names: impl Iterator<Item = &'a str>,
-    layers: Layers<'a>,
-    hidden: bool,
-) -> impl Iterator<Item = Synonym> {
-    let names: Vec<&str> = names.collect();
-    let default = |name: &str| find(BROKER, name).filter(|key| key.name == name)?.default;
+fn spoken(names: Vec<&str>, layers: Layers<'_>, hidden: bool) -> impl Iterator<Item = Synonym> {
     let mut spoken = Vec::new();
     for (source, layer) in layers.each() {
-        let set = names.iter().filter_map(|name| Some((*name, layer.get(*name)?.as_str())));
-        spoken.extend(set.map(|(name, value)| (name, value, source)));
+        let set = names.iter().filter_map(|name| Some((*name, layer.get(*name)?.clone())));
+        spoken.extend(set.map(|(name, value)| (name.to_owned(), value, source)));
     }
-    let defaults = names.iter().filter_map(|name| Some((*name, default(name)?, Source::Default)));
-    spoken.extend(defaults);
-    spoken.into_iter().map(move |(name, value, source)| {
-        let value = (!hidden).then(|| value.to_owned());
-        Synonym { name: name.to_owned(), value, source }
+    for name in names {
+        let key = find(BROKER, name).filter(|key| key.name == name);
+        // What never stands in a file has no default that anyone is told.
+        let default = key.filter(|key| key.scope != Scope::DynamicOnly).and_then(|key| key.default);
+        let default = default.map(|text| (name.to_owned(), text.to_owned(), Source::Default));
+        spoken.extend(default);
+    }
+    spoken.into_iter().map(move |(name, value, source)| Synonym {
+        name,
+        value: (!hidden).then_some(value),
+        source,
     })
 }
 
