@@ -195,21 +195,50 @@ impl<'a> Scan<'a> {
 
     /// Whether the checksum of a batch just walked over is right.
     pub fn is_intact(&mut self, found: &Found) -> io::Result<bool> {
-        let Some(header) = found.header else { return Ok(true) };
+        match found.header {
+            Some(header) => {
+                let from = found.position + CHECKED_FROM;
+                Ok(self.checksum(from, found.end(), crc32c::crc32c_append)? == Some(header.crc))
+            }
+            // Zeros where a batch was torn look like one of these.
+            None => {
+                let at = found.position + LOG_OVERHEAD as u64;
+                let said = self.bytes(at, 4)?.first_chunk().copied().map(u32::from_be_bytes);
+                Ok(said.is_some() && self.checksum(at + 4, found.end(), crc32_append)? == said)
+            }
+        }
+    }
+
+    /// None: the file ends before.
+    fn checksum(
+        &mut self,
+        mut at: u64,
+        end: u64,
+        append: impl Fn(u32, &[u8]) -> u32,
+    ) -> io::Result<Option<u32>> {
         let mut crc = 0;
-        let mut at = found.position + CHECKED_FROM;
-        while at < found.end() {
-            let left = usize::try_from(found.end() - at).unwrap_or(usize::MAX);
+        while at < end {
+            let left = usize::try_from(end - at).unwrap_or(usize::MAX);
             // A batch that fits the block is taken whole, so that the walk goes on inside it.
             let bytes = self.bytes(at, left.min(self.block))?;
             if bytes.is_empty() {
-                return Ok(false);
+                return Ok(None);
             }
-            crc = crc32c::crc32c_append(crc, bytes);
+            crc = append(crc, bytes);
             at += bytes.len() as u64;
         }
-        Ok(crc == header.crc)
+        Ok(Some(crc))
     }
+}
+
+/// The checksum of the old formats, CRC-32. They are rare, so bit by bit is fast enough.
+fn crc32_append(crc: u32, bytes: &[u8]) -> u32 {
+    let step = |crc: u32, byte: &u8| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            (crc >> 1) ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 }
+        })
+    };
+    !bytes.iter().fold(!crc, step)
 }
 
 fn decode(bytes: &[u8], position: u64) -> Result<Found, ScanError> {
