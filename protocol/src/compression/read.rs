@@ -1,6 +1,7 @@
 //! Decompression of the records of a batch, as a stream that ends at a limit.
 
-use super::{Codec, snappy};
+use super::codec::Codec;
+use super::snappy;
 use flate2::bufread::MultiGzDecoder;
 use lz4_flex::frame::FrameDecoder;
 use std::fmt;

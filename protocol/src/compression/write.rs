@@ -1,6 +1,7 @@
 //! Compression of the records of a batch, in the frames that every Kafka client reads.
 
-use super::{Codec, snappy};
+use super::codec::Codec;
+use super::snappy;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use lz4_flex::frame::{BlockMode, BlockSize, FrameEncoder, FrameInfo};

@@ -1,7 +1,99 @@
 //! The table that ties request, response and number together.
 
-use super::*;
-use kafka_protocol::protocol::HeaderVersion;
+use super::frame::malformed::Malformed;
+use super::frame::peer::{self, Labels};
+use super::frame::rope::{self, Part};
+use bytes::{Bytes, BytesMut};
+use kafka_protocol::messages::*; // `ApiKey` below wins over the codec's.
+use kafka_protocol::protocol::{Decodable, Encodable, HeaderVersion, Message, VersionRange};
+use std::fmt::Debug;
+
+/// An inclusive range of versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Versions {
+    pub min: i16,
+    pub max: i16,
+}
+
+impl Versions {
+    pub const fn contains(self, version: i16) -> bool {
+        self.min <= version && version <= self.max
+    }
+
+    const fn of_both(a: VersionRange, b: VersionRange) -> Versions {
+        Versions {
+            min: if a.min < b.min { b.min } else { a.min },
+            max: if a.max < b.max { a.max } else { b.max },
+        }
+    }
+}
+
+/// A request, the response that answers it, and their number.
+pub trait Request:
+    Clone
+    + Debug
+    + PartialEq
+    + Decodable
+    + Default
+    + Encodable
+    + HeaderVersion
+    + Message
+    + Send
+    + 'static
+{
+    const KEY: ApiKey;
+    type Response: Clone
+        + Debug
+        + PartialEq
+        + Decodable
+        + Default
+        + Encodable
+        + HeaderVersion
+        + Message
+        + Send
+        + 'static;
+
+    /// What the codec speaks in both directions; its own list of ranges looks at one only.
+    const CODEC: Versions =
+        Versions::of_both(<Self as Message>::VERSIONS, <Self::Response as Message>::VERSIONS);
+
+    /// Reads what follows the header of a frame. Strings and records stay slices of it.
+    fn read(mut body: Bytes, version: i16) -> Result<Self, Malformed> {
+        Self::decode(&mut body, version).map_err(Malformed::of)
+    }
+
+    /// Writes a whole frame: length, header, response.
+    fn write(
+        response: &Self::Response,
+        version: i16,
+        correlation_id: i32,
+    ) -> Result<Vec<Part>, Malformed> {
+        rope::write(response, version, correlation_id)
+    }
+
+    /// Writes what a broker, as its peers' client, sends behind the header.
+    fn body(&self, version: i16) -> Result<Bytes, Malformed> {
+        let mut body = BytesMut::new();
+        self.encode(&mut body, version).map_err(Malformed::of)?;
+        Ok(body.freeze())
+    }
+
+    /// Writes a whole frame as a client sends it: length, header, request.
+    fn frame(
+        &self,
+        version: i16,
+        correlation_id: i32,
+        client_id: &str,
+    ) -> Result<Bytes, Malformed> {
+        peer::request(self, Self::KEY.code(), Labels { version, correlation_id, client_id })
+    }
+
+    /// Reads the frame (without its length) that answers a request of `version`: the
+    /// correlation id and the response.
+    fn read_response(version: i16, frame: Bytes) -> Result<(i32, Self::Response), Malformed> {
+        peer::response(frame, version)
+    }
+}
 
 /// What is done alike with every request, see [`ApiKey::visit`].
 pub trait Visit {

@@ -2,6 +2,7 @@
 
 use super::fetch_response::{FetchableTopicResponse, PartitionData};
 use super::*;
+use bytes::Bytes;
 
 /// Writes the empty request and its empty answer, and reads them.
 struct RoundTrip(i16);

@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod builder;
 pub mod control;
+mod error;
 pub mod record;
 pub mod varint;
 mod window;

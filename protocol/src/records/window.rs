@@ -1,6 +1,6 @@
 //! The one buffer through which the records of a compressed batch come.
 
-use super::record::{Fault, RecordError};
+use super::error::{Fault, RecordError};
 use super::varint;
 use crate::compression::{Decompressor, is_limit};
 use std::io::{self, Read};

@@ -1,8 +1,9 @@
 //! The header of a request.
 
-use super::Malformed;
-use crate::messages::{ApiKey, StrBytes};
-use bytes::{Buf, BufMut, Bytes, BytesMut};
+use crate::messages::frame::malformed::Malformed;
+use crate::messages::table::ApiKey;
+use bytes::{Buf, Bytes};
+use kafka_protocol::protocol::StrBytes;
 
 /// What every request says before its body.
 ///
@@ -40,20 +41,6 @@ impl Header {
             skip_tagged_fields(frame).ok_or_else(short)?;
         }
         Ok(Header { key, version, correlation_id, client_id })
-    }
-
-    pub(super) fn write(&self, frame: &mut BytesMut, header_version: i16) -> Result<(), Malformed> {
-        let len = i16::try_from(self.client_id.len())
-            .map_err(|_| Malformed("a client id is at most 32 KiB".to_owned()))?;
-        frame.put_i16(self.key.code());
-        frame.put_i16(self.version);
-        frame.put_i32(self.correlation_id);
-        frame.put_i16(len);
-        frame.put_slice(self.client_id.as_bytes());
-        if header_version >= 2 {
-            frame.put_u8(0); // No tagged fields.
-        }
-        Ok(())
     }
 }
 
