@@ -16,7 +16,7 @@ impl Connection {
     pub fn open(port: u16) -> io::Result<Connection> {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+        stream.set_read_timeout(Some(Duration::from_secs(10)))?;
         stream.set_write_timeout(Some(Duration::from_secs(30)))?;
         Ok(Connection(stream))
     }
@@ -32,7 +32,7 @@ impl Connection {
     /// Reads one frame, without its length.
     ///
     /// # Errors
-    /// The connection is gone, or nothing came for 30 seconds.
+    /// The connection is gone, or nothing came for 10 seconds.
     pub fn receive(&mut self) -> io::Result<Bytes> {
         let mut length = [0; 4];
         self.0.read_exact(&mut length)?;

@@ -11,3 +11,4 @@ mod adopt;
 mod dump;
 mod main_job;
 mod tools;
+mod wire;

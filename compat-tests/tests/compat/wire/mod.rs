@@ -1,0 +1,146 @@
+//! The same request bytes to Apache Kafka and to Highwater, every API at every version, and equal
+//! answers but for the rows of `docs/differences.tsv`.
+
+mod admin;
+mod data;
+mod frames;
+mod lookup;
+mod normal;
+
+use compat_tests::broker::Broker;
+use compat_tests::home::root;
+use compat_tests::kafka::{Kafka, Quorum};
+use compat_tests::wire::Connection;
+use normal::Normal;
+use protocol::messages::metadata_request::MetadataRequestTopic;
+use protocol::messages::{MetadataRequest, Request, StrBytes};
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::time::Duration;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+/// After so long an answer no longer counts. Apache Kafka never answers some malformed requests.
+const SILENCE: Duration = Duration::from_secs(4);
+
+/// One of the two brokers, and what only it knows.
+struct Side {
+    port: u16,
+    normal: Normal,
+}
+
+impl Side {
+    /// The id that this broker gave a topic.
+    fn topic_id(&self, name: &str) -> Uuid {
+        let topic =
+            MetadataRequestTopic::default().with_name(Some(StrBytes::from(name.to_owned()).into()));
+        let request = MetadataRequest::default().with_topics(Some(vec![topic]));
+        let answer = Connection::open(self.port).unwrap().ask(&request, 12).unwrap();
+        answer.topics[0].topic_id
+    }
+
+    fn ask<Q: Request>(&mut self, request: &Q, version: i16) -> String
+    where
+        Q::Response: Debug,
+    {
+        let mut connection = Connection::open(self.port).unwrap();
+        connection.0.set_read_timeout(Some(SILENCE)).unwrap();
+        match connection.ask(request, version) {
+            Ok(response) => self.normal.text(&format!("{response:?}")),
+            Err(error) => format!("closed ({:?})", error.kind()),
+        }
+    }
+}
+
+/// Both brokers, and what they answered differently.
+struct Pair {
+    theirs: Side,
+    ours: Side,
+    found: BTreeSet<String>,
+    asked: usize,
+}
+
+impl Pair {
+    /// Asks both the same at each version, and notes where the answers differ.
+    fn each<Q: Request>(
+        &mut self,
+        case: &str,
+        versions: std::ops::RangeInclusive<i16>,
+        build: impl Fn(i16, &Side) -> Q,
+    ) where
+        Q::Response: Debug,
+    {
+        for version in versions {
+            let request = build(version, &self.theirs);
+            let theirs = self.theirs.ask(&request, version);
+            let request = build(version, &self.ours);
+            let ours = self.ours.ask(&request, version);
+            self.compare(&format!("{}\tv{version} {case}", Q::KEY.name()), &theirs, &ours);
+        }
+    }
+
+    fn compare(&mut self, what: &str, theirs: &str, ours: &str) {
+        self.asked += 1;
+        if std::env::var_os("COMPAT_SHOW").is_some() {
+            println!("{what}");
+        }
+        if theirs != ours {
+            println!("{what}\n  Apache Kafka: {theirs}\n  Highwater:    {ours}");
+            self.found.insert(what.to_owned());
+        }
+    }
+}
+
+/// A row of `docs/differences.tsv`: the API and the case that it covers (`*` at its end: any rest).
+fn rows() -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(root().join("docs/differences.tsv")).unwrap();
+    let wire = text.lines().skip(1).filter_map(|line| line.strip_prefix("wire\t"));
+    let row = |line: &str| {
+        let mut columns = line.split('\t').map(str::to_owned);
+        (columns.next().unwrap(), columns.next().unwrap())
+    };
+    wire.map(row).collect()
+}
+
+fn covers((api, case): &(String, String), what: &str) -> bool {
+    let (found_api, found) = what.split_once('\t').unwrap();
+    // The version may be left out: then the row speaks of every version.
+    let bare = found.split_once(' ').map_or(found, |(_, rest)| rest);
+    let equal = |text: &str| match case.strip_suffix('*') {
+        Some(front) => text.starts_with(front),
+        None => text == case,
+    };
+    api == found_api && (equal(found) || equal(bare))
+}
+
+#[test]
+fn equal_requests_get_equal_answers() {
+    let (their_dir, our_dir) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let kafka = Kafka::start(their_dir.path(), Quorum::Dynamic);
+    let broker = Broker::start(our_dir.path(), "offsets.topic.replication.factor=1\n");
+    let side = |port| Side { port, normal: Normal::default() };
+    let mut pair = Pair {
+        theirs: side(kafka.port),
+        ours: side(broker.port),
+        found: BTreeSet::new(),
+        asked: 0,
+    };
+    lookup::empty_cluster(&mut pair);
+    admin::topics(&mut pair);
+    admin::configs(&mut pair);
+    data::produce(&mut pair);
+    data::fetch(&mut pair);
+    data::offsets(&mut pair);
+    lookup::described(&mut pair);
+    data::delete_records(&mut pair);
+    admin::deletions(&mut pair);
+    frames::refused(&mut pair);
+    let rows = rows();
+    println!("{} requests, {} differ", pair.asked, pair.found.len());
+    let new: Vec<_> =
+        pair.found.iter().filter(|what| !rows.iter().any(|row| covers(row, what))).collect();
+    assert!(new.is_empty(), "answers differ where no row says so: {new:#?}");
+    let stale: Vec<_> =
+        rows.iter().filter(|row| !pair.found.iter().any(|what| covers(row, what))).collect();
+    assert!(stale.is_empty(), "rows of docs/differences.tsv that no longer differ: {stale:?}");
+}
