@@ -45,7 +45,14 @@ impl Decide for BrokerHeartbeatRequest {
             draft.append(lose_directories(image, state, &broker, &lost));
         }
         let current = standing(&broker);
-        let next = next_standing(&self, (&draft, state), &broker, is_caught_up);
+        let has_none_left = !lost.is_empty() && lost.len() == broker.log_dirs.len();
+        let wants_fence = self.want_fence || has_none_left;
+        let next = next_standing(
+            (wants_fence, self.want_shut_down),
+            (&draft, state),
+            &broker,
+            is_caught_up,
+        );
         if current != next {
             draft.append(match next {
                 Standing::Unfenced => election::unfence(draft.image(), state, &broker),
@@ -95,7 +102,7 @@ fn standing(broker: &Broker) -> Standing {
 }
 
 fn next_standing(
-    request: &BrokerHeartbeatRequest,
+    (wants_fence, wants_shutdown): (bool, bool),
     (draft, state): (&Draft, &State),
     broker: &Broker,
     is_caught_up: bool,
@@ -106,13 +113,13 @@ fn next_standing(
         topics.any(|topic| topic.partitions.values().any(|partition| partition.leader == id))
     };
     match standing(broker) {
-        Standing::Fenced if request.want_shut_down => Standing::ShutdownNow,
-        Standing::Fenced if !request.want_fence && is_caught_up => Standing::Unfenced,
+        Standing::Fenced if wants_shutdown => Standing::ShutdownNow,
+        Standing::Fenced if !wants_fence && is_caught_up => Standing::Unfenced,
         Standing::Fenced => Standing::Fenced,
-        Standing::Unfenced if request.want_fence && request.want_shut_down => Standing::ShutdownNow,
-        Standing::Unfenced if request.want_fence => Standing::Fenced,
-        Standing::Unfenced if request.want_shut_down && leads() => Standing::ControlledShutdown,
-        Standing::Unfenced if request.want_shut_down => Standing::ShutdownNow,
+        Standing::Unfenced if wants_fence && wants_shutdown => Standing::ShutdownNow,
+        Standing::Unfenced if wants_fence => Standing::Fenced,
+        Standing::Unfenced if wants_shutdown && leads() => Standing::ControlledShutdown,
+        Standing::Unfenced if wants_shutdown => Standing::ShutdownNow,
         Standing::Unfenced => Standing::Unfenced,
         // The others must have seen that it leads no more before it goes.
         Standing::ControlledShutdown | Standing::ShutdownNow => {
@@ -128,13 +135,13 @@ fn next_standing(
     }
 }
 
-/// Directories failed: what they held is in sync no more, and the others serve on. A broker that
-/// has none left is fenced.
+/// Directories failed: what they held is in sync no more, and the others serve on. (Of a broker
+/// that has none left nothing is said here: it is fenced.)
 fn lose_directories(image: &Image, state: &State, broker: &Broker, lost: &[Uuid]) -> Vec<Record> {
     let mut left = broker.log_dirs.clone();
     left.retain(|directory| !lost.contains(directory));
-    if left.is_empty() && !broker.fenced {
-        return election::fence(image, state, broker);
+    if left.is_empty() {
+        return Vec::new();
     }
     let mut records = vec![Record::from(BrokerRegistrationChangeRecord {
         broker_id: broker.broker_id,

@@ -23,30 +23,22 @@ impl Image {
 
     /// Records between begin and end wait; the others act.
     fn take(&mut self, record: &Record) -> Outcome {
-        match record {
-            Record::BeginTransaction(_) => match self.transaction {
-                Some(_) => Err("a transaction is open already".to_owned()),
-                None => {
-                    self.transaction = Some(Arc::default());
-                    Ok(())
-                }
-            },
-            Record::EndTransaction(_) => {
-                let waiting = self.transaction.take().ok_or("no transaction is open")?;
-                waiting.iter().try_for_each(|record| self.act(record))
+        if let Record::BeginTransaction(_) = record {
+            if self.transaction.is_some() {
+                return Err("a transaction is open already".to_owned());
             }
-            Record::AbortTransaction(_) => {
-                self.transaction.take().ok_or("no transaction is open")?;
-                Ok(())
-            }
-            record => match &mut self.transaction {
-                Some(waiting) => {
-                    Arc::make_mut(waiting).push(record.clone());
-                    Ok(())
-                }
-                None => self.act(record),
-            },
+            self.transaction = Some(Arc::default());
+        } else if let Record::EndTransaction(_) = record {
+            let waiting = self.transaction.take().ok_or("no transaction is open")?;
+            waiting.iter().try_for_each(|record| self.act(record))?;
+        } else if let Record::AbortTransaction(_) = record {
+            self.transaction.take().ok_or("no transaction is open")?;
+        } else if let Some(waiting) = &mut self.transaction {
+            Arc::make_mut(waiting).push(record.clone());
+        } else {
+            self.act(record)?;
         }
+        Ok(())
     }
 
     fn act(&mut self, record: &Record) -> Outcome {

@@ -1,14 +1,10 @@
 //! The image of Apache Kafka's own logs, what records do to it, and what tells two images apart.
 
 use super::*;
+use crate::record::tests::from_hex;
 use crate::record::*;
 
 const LOG: &str = include_str!("../record/golden/log.txt");
-
-fn from_hex(hex: &str) -> Vec<u8> {
-    let byte = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
-    (0..hex.len()).step_by(2).map(byte).collect()
-}
 
 /// The two logs that Apache Kafka wrote: offsets and records.
 fn kafka_logs() -> Vec<Vec<(i64, Record)>> {
@@ -279,13 +275,14 @@ fn an_old_image_stays_what_it_was() {
 
 #[test]
 fn what_we_do_not_serve_is_kept_for_the_next_snapshot() {
-    let mut token = DelegationTokenRecord::default();
-    token.token_id = "t".to_owned();
-    let mut controller = RegisterControllerRecord::default();
-    controller.controller_id = 3000;
-    let mut future = FeatureLevelRecord::default();
-    (future.name, future.feature_level) = ("of.the.future".to_owned(), 3);
-    let image = image_of([token.clone().into(), controller.into(), future.into()]);
+    let token = DelegationTokenRecord { token_id: "t".to_owned(), ..Default::default() };
+    let controller = RegisterControllerRecord { controller_id: 3000, ..Default::default() };
+    let future = FeatureLevelRecord {
+        name: "of.the.future".to_owned(),
+        feature_level: 3,
+        ..Default::default()
+    };
+    let image = image_of([token.into(), controller.into(), future.into()]);
     assert_eq!(image_of(image.to_records()), image);
     assert_eq!(image.to_records().count(), 3);
     let gone = RemoveDelegationTokenRecord { token_id: "t".to_owned(), ..Default::default() };

@@ -6,7 +6,7 @@ mod message;
 mod wire;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use kinds::*;
 pub use wire::{Malformed, Unknown};

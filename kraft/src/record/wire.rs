@@ -93,7 +93,7 @@ pub(super) fn write_len(len: usize, out: &mut Vec<u8>) {
 }
 
 /// Tagged fields, which must ascend.
-pub(super) fn write_tags(tags: &[(u32, Vec<u8>)], out: &mut Vec<u8>) {
+pub(super) fn write_tags(tags: &[Tagged], out: &mut Vec<u8>) {
     write_len(tags.len(), out);
     for (tag, bytes) in tags {
         write_uvarint(*tag, out);
@@ -102,17 +102,21 @@ pub(super) fn write_tags(tags: &[(u32, Vec<u8>)], out: &mut Vec<u8>) {
     }
 }
 
-/// Tagged fields that we do not know, and hand on as they are. Nearly always none, so one word.
+/// A tagged field's number, and its bytes.
+pub(super) type Tagged = (u32, Vec<u8>);
+
+/// Tagged fields that we do not know, and hand on as they are. Nearly always none, and a word in
+/// each of many thousand partitions, so boxed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[expect(clippy::box_collection, reason = "one word in each of many thousand partitions")]
-pub struct Unknown(Option<Box<Vec<(u32, Vec<u8>)>>>);
+#[expect(clippy::box_collection, reason = "one word where there is none")]
+pub struct Unknown(Option<Box<Vec<Tagged>>>);
 
 impl Unknown {
     pub(super) fn keep(&mut self, tag: u32, bytes: &[u8]) {
         self.0.get_or_insert_default().push((tag, bytes.to_vec()));
     }
 
-    pub(super) fn to_vec(&self) -> Vec<(u32, Vec<u8>)> {
+    pub(super) fn to_vec(&self) -> Vec<Tagged> {
         self.0.as_deref().cloned().unwrap_or_default()
     }
 }
