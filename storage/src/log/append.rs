@@ -205,9 +205,9 @@ impl Log {
     fn assign_epochs(&self, ready: &[Ready]) -> Result<(), Failure> {
         for Ready { checked, .. } in ready {
             let (epoch, start) = (checked.header.leader_epoch, checked.header.base_offset);
-            self.assign_epoch(epoch, start).map_err(|error| match error {
-                Error::Full(error) => Failure::Full(error.to_string()),
-                other => Failure::Offline(self.disk_failed(other).to_string()),
+            self.assign_epoch(epoch, start).map_err(|error| match self.not_begun(error) {
+                full if matches!(full, Error::Full(_)) => Failure::Full(full.to_string()),
+                failed => Failure::Offline(failed.to_string()),
             })?;
         }
         Ok(())
@@ -297,13 +297,11 @@ impl Log {
         // No more than it holds already, and not beyond where it will end.
         let ahead = (from + from.min(RESERVE_MAX)).min(segment_bytes).max(to);
         let reserved = writer.active.file().reserve(from, ahead - from);
+        writer.reserved_to = ahead;
         match reserved {
-            Ok(()) => {
-                writer.reserved_to = ahead;
-                writer.active.blocks_are_held();
-            }
-            // It only would have been faster.
-            Err(_) => writer.cannot_reserve = true,
+            Ok(()) => writer.active.blocks_are_held(),
+            // It only would have been faster; and where it was no room, there may be some later.
+            Err(error) => writer.cannot_reserve = error.kind() == ErrorKind::Unsupported,
         }
     }
 
@@ -356,7 +354,8 @@ impl From<Failure> for AppendError {
     }
 }
 
-fn aborted(ended: &EndedTxn) -> AbortedTxn {
+/// As the index of aborted transactions has it.
+pub(super) fn aborted(ended: &EndedTxn) -> AbortedTxn {
     AbortedTxn {
         producer_id: ended.producer_id,
         first_offset: ended.first_offset,

@@ -13,15 +13,15 @@ impl Log {
             return Ok(self.recovery_point());
         }
         let _flushing = self.flushing.lock();
-        self.flush_alone(upto)
+        if upto <= self.recovery_point() {
+            return Ok(self.recovery_point());
+        }
+        self.sync_all()
     }
 
     /// The caller holds `flushing`.
-    pub(super) fn flush_alone(&self, upto: i64) -> Result<i64, Error> {
+    fn sync_all(&self) -> Result<i64, Error> {
         let from = self.recovery_point();
-        if upto <= from {
-            return Ok(from);
-        }
         if let Some(reason) = self.failure() {
             return Err(Error::Disk(std::io::Error::other(reason)));
         }
@@ -68,27 +68,32 @@ impl Log {
         error
     }
 
+    /// The same of what has changed nothing yet; only a full disk may be asked again.
+    pub(super) fn not_begun(&self, error: Error) -> Error {
+        if matches!(error, Error::Full(_)) { error } else { self.disk_failed(error) }
+    }
+
     /// Writes what is in memory only, makes all durable, and takes no more appends: the next open
     /// may trust what it finds.
     pub fn close(&self) -> Result<(), Error> {
         let _flushing = self.flushing.lock();
         let mut writer = self.writer.lock();
+        if self.is_closed.load(Ordering::Acquire) {
+            return Ok(());
+        }
         if let Some(reason) = self.failure() {
             return Err(Error::Disk(std::io::Error::other(reason)));
         }
         let closed = (|| {
             writer.active.close(&self.home)?;
             self.snapshot_at_end(&mut writer)?;
-            self.home.names_unsynced.store(true, Ordering::Release);
             writer.active.sync(&self.home)?;
             Ok::<(), Error>(())
         })();
         closed.map_err(|error| self.disk_failed(error))?;
-        drop(writer);
-        // Also when nothing was appended: names and indexes may be new.
-        self.recovery_point.fetch_min(self.log_end() - 1, Ordering::AcqRel);
-        self.flush_alone(self.log_end())?;
+        self.sync_all()?;
         self.fail("the log is closed");
+        self.is_closed.store(true, Ordering::Release);
         Ok(())
     }
 }

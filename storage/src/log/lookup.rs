@@ -8,6 +8,7 @@ use crate::segment::name::Kind;
 use crate::segment::scan::Found;
 use crate::segment::{Located, Segment};
 use crate::txn_index::{self, AbortedTxn};
+use protocol::records::batch::crc_matches;
 use protocol::records::record::records;
 use std::io;
 
@@ -84,16 +85,19 @@ impl Log {
             .map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
         let mut batch = vec![0; size];
         segment.file().read_exact_at(found.position, &mut batch)?;
-        let bad = |_| {
-            let damage = Damage {
-                segment_base: segment.base(),
-                position: found.position,
-                end_position: found.end(),
-                offset: found.base_offset,
-                next_offset: found.last_offset + 1,
-            };
-            corrupt(&damage)
+        let damage = Damage {
+            segment_base: segment.base(),
+            position: found.position,
+            end_position: found.end(),
+            offset: found.base_offset,
+            next_offset: found.last_offset + 1,
         };
+        if !crc_matches(&batch) {
+            segment.remember(damage);
+            return Err(corrupt(&damage));
+        }
+        // What a client sent so, and nobody opened, is no damage of ours.
+        let bad = |_| corrupt(&damage);
         let limit = self.config.load().max_decompressed_bytes;
         let mut records = records(&batch, limit).map_err(bad)?;
         while let Some(record) = records.next() {

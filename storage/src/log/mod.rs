@@ -57,6 +57,7 @@ pub struct Log {
     unsnapshotted_bytes: AtomicU64,
     /// Whether blocks may be taken ahead of the end.
     may_reserve: AtomicBool,
+    is_closed: AtomicBool,
     is_failed: AtomicBool,
     /// Why nothing is appended any more.
     failure: Mutex<Option<String>>,

@@ -26,13 +26,25 @@ impl Log {
     pub fn set_high_watermark(&self, offset: i64) -> i64 {
         let offset = offset.min(self.readable_end()).max(self.log_start());
         self.high_watermark.store(offset, Ordering::Release);
+        self.release_transactions(offset);
         offset
     }
 
     /// Raises the high watermark as [`Log::set_high_watermark`] does, and never lowers it.
     pub fn raise_high_watermark(&self, offset: i64) -> i64 {
         let offset = offset.min(self.readable_end());
-        self.high_watermark.fetch_max(offset, Ordering::AcqRel).max(offset)
+        let offset = self.high_watermark.fetch_max(offset, Ordering::AcqRel).max(offset);
+        self.release_transactions(offset);
+        offset
+    }
+
+    /// Transactions whose markers are below the high watermark hold nobody back any more.
+    fn release_transactions(&self, high_watermark: i64) {
+        if self.first_unstable.load(Ordering::Acquire) < high_watermark {
+            let mut writer = self.writer.lock();
+            writer.producers.high_watermark_is(high_watermark);
+            self.note_unstable(&writer);
+        }
     }
 
     /// How far a reader of committed transactions may go.

@@ -76,7 +76,10 @@ impl Log {
         let was = epochs.clone();
         let from = if epochs.is_none() { log_start } else { newest };
         let known = epochs.get_or_insert_default();
-        recover::replay(&home, &segments, from, (&mut producers, known))?;
+        let aborted = recover::replay(&home, &segments, from, (&mut producers, known))?;
+        if !open.clean {
+            recover::mend_aborted(&home, &segments, open.recovery_point, &aborted)?;
+        }
         producers.expire(open.now_ms, open.producer_id_expiration_ms);
         let mut epochs = epochs.unwrap_or_default();
         epochs.truncate_from_end(log_end);
@@ -103,6 +106,7 @@ impl Log {
             unflushed_since_ms: AtomicI64::new(open.now_ms),
             unsnapshotted_bytes: AtomicU64::new(0),
             may_reserve: AtomicBool::new(true),
+            is_closed: AtomicBool::new(false),
             is_failed: AtomicBool::new(false),
             failure: Mutex::new(None),
             epochs: RwLock::new(epochs),

@@ -61,18 +61,39 @@ impl Log {
         end: i64,
         at_least_one: bool,
     ) -> Result<Slice, ReadError> {
-        let log_end = self.log_end();
-        let log_start = self.log_start();
+        self.check_range(offset)?;
+        match self.read_from(offset, max_bytes, end, at_least_one) {
+            // What was asked for may have left the log under our hands.
+            Err(ReadError::Disk(error)) => {
+                self.check_range(offset).and(Err(ReadError::Disk(error)))
+            }
+            answer => answer,
+        }
+    }
+
+    fn check_range(&self, offset: i64) -> Result<(), ReadError> {
+        let (log_start, log_end) = (self.log_start(), self.log_end());
         if offset < log_start || log_end < offset {
             return Err(ReadError::OutOfRange { log_start, log_end });
         }
+        Ok(())
+    }
+
+    fn read_from(
+        &self,
+        offset: i64,
+        max_bytes: usize,
+        end: i64,
+        at_least_one: bool,
+    ) -> Result<Slice, ReadError> {
         let segments = self.segments.load();
         let end = end.min(self.readable_end());
         let wanted = Wanted { offset, max_bytes, end, at_least_one };
-        let Some((first, _)) = Log::segment_of(&segments, offset) else {
+        let Some((first, segment)) = Log::segment_of(&segments, offset) else {
+            let (log_start, log_end) = (self.log_start(), self.log_end());
             return Err(ReadError::OutOfRange { log_start, log_end });
         };
-        let mut last = None;
+        let mut last = segment;
         if offset < end {
             // More than one only where a segment ends in a gap.
             for segment in segments.get(first..).unwrap_or_default() {
@@ -82,13 +103,10 @@ impl Log {
                 if let Some(slice) = self.read_segment(segment, wanted)? {
                     return Ok(slice);
                 }
-                last = Some(segment);
+                last = segment;
             }
         }
-        let segment = last.or_else(|| segments.get(first));
-        segment
-            .map(|segment| empty(segment, segment.size()))
-            .ok_or(ReadError::OutOfRange { log_start, log_end })
+        Ok(empty(last, last.size()))
     }
 
     /// None: the segment ends before the offset.

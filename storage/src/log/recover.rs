@@ -1,19 +1,22 @@
 //! Recovery: from the files in a folder to segments that can be trusted.
 
+use super::append;
 use super::open::Open;
 use super::outcome::{Cut, Recovery};
 use super::validate;
 use crate::disk::Entry;
 use crate::epoch::LeaderEpochs;
 use crate::error::Error;
-use crate::producer::Producers;
+use crate::producer::{EndedTxn, Producers};
 use crate::segment::name::{Fate, Kind, Name, OF_A_SEGMENT};
 use crate::segment::recent::Mark;
 use crate::segment::scan::{Found, ScanError};
 use crate::segment::{Home, Located, Segment};
+use crate::txn_index;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// What stands in the folder, once leftovers are gone and a torn tail is cut.
 #[derive(Debug)]
@@ -252,7 +255,8 @@ pub(super) fn replay(
     segments: &[Arc<Segment>],
     from: i64,
     (producers, epochs): (&mut Producers, &mut LeaderEpochs),
-) -> Result<(), Error> {
+) -> Result<Vec<(i64, EndedTxn)>, Error> {
+    let mut aborted = Vec::new();
     let applied = producers.end();
     for segment in segments {
         let (end, _) = segment.end();
@@ -277,10 +281,41 @@ pub(super) fn replay(
                 } else {
                     None
                 };
-                producers.apply(header, marker);
+                let ended = producers.apply(header, marker);
+                aborted.extend(ended.filter(|it| it.is_abort).map(|it| (segment.base(), it)));
             }
             Ok(())
         })?;
+    }
+    Ok(aborted)
+}
+
+/// Makes the indexes of aborted transactions say of what stands at or above `border` what the
+/// batches say.
+pub(super) fn mend_aborted(
+    home: &Home,
+    segments: &[Arc<Segment>],
+    border: i64,
+    aborted: &[(i64, EndedTxn)],
+) -> Result<(), Error> {
+    for segment in segments.iter().filter(|segment| border < segment.end().0) {
+        let path = home.path(Kind::TxnIndex, segment.base());
+        match txn_index::truncate(&*home.disk, &path, border) {
+            // Torn by the crash: entries that were whole are kept, the rest is made again.
+            Err(Error::Malformed { .. }) => {
+                let file = home.disk.open(&path)?;
+                let entry = txn_index::ENTRY_LEN as u64;
+                file.truncate(file.size()? / entry * entry)?;
+                txn_index::truncate(&*home.disk, &path, border)?;
+            }
+            cut => cut?,
+        }
+        let of_it =
+            aborted.iter().filter(|(base, it)| *base == segment.base() && border <= it.last_offset);
+        for (_, ended) in of_it {
+            txn_index::append(&*home.disk, &path, &append::aborted(ended))?.sync()?;
+            home.names_unsynced.store(true, Ordering::Release);
+        }
     }
     Ok(())
 }

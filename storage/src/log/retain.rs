@@ -28,10 +28,7 @@ impl Log {
         }
         if count == segments.len() {
             let end = self.log_end();
-            self.open_segment(&mut writer, end, now_ms).map_err(|error| match error {
-                full @ Error::Full(_) => full,
-                other => self.disk_failed(other),
-            })?;
+            self.open_segment(&mut writer, end, now_ms).map_err(|error| self.not_begun(error))?;
         }
         let before = self.log_start();
         let doomed = self.let_go(&mut writer, count)?;
@@ -100,6 +97,7 @@ impl Log {
     fn doom(&self, going: &[Arc<Segment>]) -> io::Result<Doomed> {
         let mut doomed = Doomed::default();
         for segment in going {
+            segment.retire();
             let kinds = OF_A_SEGMENT.into_iter().chain([Kind::Snapshot]);
             for path in kinds.map(|kind| self.home.path(kind, segment.base())) {
                 let to = deleted(&path);

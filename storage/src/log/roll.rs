@@ -6,7 +6,6 @@ use super::{AppendError, Log, LogConfig};
 use crate::error::Error;
 use crate::segment::Segment;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 impl Log {
     /// Whether a batch that would stand `pending` bytes behind the active segment's end must open
@@ -56,9 +55,9 @@ impl Log {
 
     /// The disk failed before any byte of what was to be appended.
     fn offline(&self, error: Error) -> AppendError {
-        match error {
-            Error::Full(error) => AppendError::DiskFull(error.to_string()),
-            other => AppendError::Offline(self.disk_failed(other).to_string()),
+        match self.not_begun(error) {
+            full if matches!(full, Error::Full(_)) => AppendError::DiskFull(full.to_string()),
+            failed => AppendError::Offline(failed.to_string()),
         }
     }
 
@@ -78,10 +77,7 @@ impl Log {
             return Err(Error::Disk(std::io::Error::other(reason)));
         }
         let base = self.log_end();
-        self.open_segment(&mut writer, base, now_ms).map_err(|error| match error {
-            full @ Error::Full(_) => full,
-            other => self.disk_failed(other),
-        })
+        self.open_segment(&mut writer, base, now_ms).map_err(|error| self.not_begun(error))
     }
 
     /// Makes the new segment first: if there is no room for it, nothing has changed.
@@ -97,21 +93,17 @@ impl Log {
         }
         let segment = Arc::new(Segment::create(&self.home, base, now_ms)?);
         writer.active.seal(&self.home)?;
-        let config = self.config.load();
-        if config.preallocate {
-            writer.cannot_reserve = segment
-                .file()
-                .reserve(0, u64::from(config.segment_bytes))
-                .map(|()| segment.blocks_are_held())
-                .is_err();
-        }
         let mut segments = Vec::clone(&self.segments.load());
         segments.push(segment.clone());
         self.segments.store(Arc::new(segments));
         writer.reserved_to = 0;
+        let whole = u64::from(self.config.load().segment_bytes);
+        if self.config.load().preallocate && segment.file().reserve(0, whole).is_ok() {
+            segment.blocks_are_held();
+            writer.reserved_to = whole;
+        }
         writer.first_timestamp = None;
         writer.active = segment;
-        self.unsnapshotted_bytes.store(0, Ordering::Relaxed);
         self.snapshot_at_end(writer)
     }
 }

@@ -44,6 +44,7 @@ impl Log {
     /// The state at the log's end, where a segment begins or a clean stop is: whoever starts
     /// there reads no batch.
     pub(super) fn snapshot_at_end(&self, writer: &mut Writer) -> Result<(), Error> {
+        self.unsnapshotted_bytes.store(0, Ordering::Relaxed);
         let end = writer.producers.end();
         if end <= writer.snapshot {
             return Ok(());

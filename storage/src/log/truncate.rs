@@ -59,6 +59,7 @@ impl Log {
         self.high_watermark.fetch_min(end, Ordering::AcqRel);
         self.recovery_point.fetch_min(end, Ordering::AcqRel);
         for gone in segments.get(index + 1..).unwrap_or_default().iter().rev() {
+            gone.retire();
             recover::remove_files(&self.home, gone.base())?;
         }
         let mark = Mark {
@@ -87,6 +88,7 @@ impl Log {
             let segments = self.segments.load_full();
             self.log_end.store(self.log_start(), Ordering::Release);
             for gone in segments.iter().rev() {
+                gone.retire();
                 recover::remove_files(&self.home, gone.base())?;
             }
             snapshot::remove_after(&*self.home.disk, &self.home.dir(), -1)?;

@@ -1,11 +1,17 @@
 //! A segment: one log file, the indexes beside it, and what is known of the batches in it.
 
+mod damage;
 pub mod index;
+mod locate;
 pub mod name;
 pub mod recent;
+mod recover;
 pub mod scan;
 mod whole_file;
 
+pub use damage::Damage;
+pub use locate::Located;
+pub use recover::Recovered;
 pub use whole_file::{append, open};
 
 use crate::disk::{Disk, File};
@@ -13,7 +19,7 @@ use index::{Entry, Index, OffsetEntry, Place, TimeEntry};
 use name::Kind;
 use parking_lot::Mutex;
 use recent::{Mark, Recent};
-use scan::{Flaw, Found, HEADERS, Scan, ScanError};
+use scan::{Found, HEADERS, Scan, ScanError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
@@ -51,45 +57,6 @@ impl Home {
     }
 }
 
-/// A range of a segment that cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Damage {
-    pub segment_base: i64,
-    pub position: u64,
-    /// Behind the last damaged byte.
-    pub end_position: u64,
-    /// The first offset that is not readable.
-    pub offset: i64,
-    /// The first readable one behind it.
-    pub next_offset: i64,
-}
-
-/// What [`Segment::recover`] found.
-#[derive(Clone, Copy, Debug)]
-pub struct Recovered {
-    /// Why it ends before the file does.
-    pub flaw: Option<Flaw>,
-    pub next_offset: i64,
-    /// Bytes that were walked over.
-    pub scanned: u64,
-    /// Bytes of the file behind the end.
-    pub cut_bytes: u64,
-}
-
-/// Where an offset is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Located {
-    /// The first batch that ends at the offset or behind it begins here; `next` is where the one
-    /// behind it begins, if that is known without reading.
-    At {
-        position: u64,
-        next: Option<u64>,
-    },
-    Damaged(Damage),
-    /// No batch of this segment reaches so far.
-    Behind,
-}
-
 #[derive(Debug)]
 struct Indexes {
     offsets: Index<OffsetEntry>,
@@ -116,6 +83,8 @@ pub struct Segment {
     damaged: AtomicBool,
     /// Blocks behind the end are held and have to be given back.
     holds_blocks: AtomicBool,
+    /// It has left the log; its files are, or will be, gone.
+    retired: AtomicBool,
     /// Whether its indexes, too, are on the disk for good.
     indexes_synced: AtomicBool,
 }
@@ -135,6 +104,7 @@ impl Segment {
             damages: Mutex::default(),
             damaged: AtomicBool::new(false),
             holds_blocks: AtomicBool::new(false),
+            retired: AtomicBool::new(false),
             indexes_synced: AtomicBool::new(false),
         }
     }
@@ -197,6 +167,15 @@ impl Segment {
         self.created_ms.load(Ordering::Relaxed)
     }
 
+    /// It leaves the log: its files go, and whoever still holds it finds that out.
+    pub fn retire(&self) {
+        self.retired.store(true, Ordering::Release);
+    }
+
+    pub fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::Acquire)
+    }
+
     pub fn is_sealed(&self) -> bool {
         self.sealed.load(Ordering::Acquire)
     }
@@ -220,6 +199,8 @@ impl Segment {
         }
         let indexes = match self.open_indexes(home)? {
             Some(indexes) => indexes,
+            // Made now, they would stand there for ever.
+            None if self.is_retired() => Err(io::Error::from(io::ErrorKind::NotFound))?,
             None => self.make_indexes(home)?,
         };
         Ok(self.indexes.get_or_init(|| indexes))
@@ -233,16 +214,20 @@ impl Segment {
         let times = Index::<TimeEntry>::open(place, self.is_sealed())?;
         let (Some(offsets), Some(times)) = (offsets, times) else { return Ok(None) };
         let end = self.recent.end();
+        // Entries grow, so a last one that is small for their number is none, as in a file of zeros.
         if let Some(last) = offsets.last()
-            && !self.points_at_its_batch(last)?
+            && (last.key() < i64::from(offsets.len()) - 1 || !self.points_at_its_batch(last)?)
         {
             return Ok(None);
         }
-        let last = times.last();
-        if last.is_some_and(|last| last.timestamp < 0 || end.relative <= last.relative) {
+        if let Some(last) = times.last()
+            && (last.key() < i64::from(times.len()) - 1
+                || end.relative <= last.relative
+                || !self.is_time_of_its_batch(place, &offsets, last)?)
+        {
             return Ok(None);
         }
-        *self.largest.lock() = last;
+        *self.largest.lock() = times.last();
         Ok(Some(Indexes { offsets, times }))
     }
 
@@ -253,6 +238,24 @@ impl Segment {
             Ok(Some(found)) => Ok(self.relative(found.last_offset) == Some(entry.relative)),
             Ok(None) | Err(ScanError::Flawed(_)) => Ok(false),
             Err(error @ ScanError::Disk(_)) => Err(error),
+        }
+    }
+
+    fn is_time_of_its_batch(
+        &self,
+        place: Place<'_>,
+        offsets: &Index<OffsetEntry>,
+        entry: TimeEntry,
+    ) -> Result<bool, ScanError> {
+        let from = offsets.floor(place, |it| it.relative <= entry.relative)?;
+        let mut scan = self.scan(from.map_or(0, |it| u64::from(it.position)), HEADERS);
+        loop {
+            match scan.next() {
+                Ok(Some(found)) if self.relative(found.last_offset) < Some(entry.relative) => {}
+                Ok(Some(found)) => return Ok(found.max_timestamp == entry.timestamp),
+                Ok(None) | Err(ScanError::Flawed(_)) => return Ok(false),
+                Err(error @ ScanError::Disk(_)) => return Err(error),
+            }
         }
     }
 
@@ -319,105 +322,6 @@ impl Segment {
                 Err(error @ ScanError::Disk(_)) => return Err(error),
             }
         }
-    }
-
-    /// Makes it the segment that is appended to, as it stands, after it was sealed or cut: index
-    /// entries at or above its end go, and what no entry covers is walked over.
-    pub fn activate(&mut self, home: &Home) -> Result<(), ScanError> {
-        let end = self.recent.end();
-        let from = self.prepare(home, end)?;
-        self.visit(from, |found| {
-            self.see_time(found);
-            Ok(())
-        })?;
-        let unindexed = u64::from(end.position).saturating_sub(from);
-        self.unindexed.store(u32::try_from(unindexed).unwrap_or(u32::MAX), Ordering::Relaxed);
-        Ok(())
-    }
-
-    /// Opens the indexes for appends, without entries at or above `border`, or makes them empty if
-    /// they are not sound. Returns where the batch begins that the last entry is about.
-    fn prepare(&mut self, home: &Home, border: Mark) -> Result<u64, ScanError> {
-        let dir = home.dir();
-        let place = self.place(home, &dir);
-        self.sealed.store(false, Ordering::Release);
-        self.indexes = OnceLock::new();
-        let offsets = Index::<OffsetEntry>::open(place, false)?;
-        let times = Index::<TimeEntry>::open(place, false)?;
-        if let (Some(offsets), Some(times)) = (offsets, times) {
-            let below =
-                |it: OffsetEntry| it.relative < border.relative && it.position < border.position;
-            offsets.keep(place, below)?;
-            times.keep(place, |it| it.relative < border.relative)?;
-            let points = offsets.last().map_or(Ok(true), |it| self.points_at_its_batch(it))?;
-            let is_sound = points
-                && offsets.is_sound(place, below)?
-                && times.is_sound(place, |it| 0 <= it.timestamp)?;
-            if is_sound {
-                let from = offsets.last().map_or(0, |it| u64::from(it.position));
-                *self.largest.lock() = times.last();
-                self.unindexed.store(0, Ordering::Relaxed);
-                self.indexes = OnceLock::from(Indexes { offsets, times });
-                return Ok(from);
-            }
-        }
-        self.indexes = OnceLock::from(self.fresh_indexes(home, place)?);
-        Ok(0)
-    }
-
-    /// Walks over what no index entry below `border` (an offset) covers, to the end of the file or
-    /// the first flaw at or above the border, and ends there. With `verify` the checksums of all
-    /// at or above the border are checked. Flaws below are damage, and are passed over.
-    pub fn recover(
-        &mut self,
-        home: &Home,
-        border: i64,
-        verify: bool,
-    ) -> Result<Recovered, ScanError> {
-        let size = self.file.size()?;
-        let position =
-            u32::try_from(size).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
-        self.recent.extend(Mark { relative: u32::MAX, position });
-        let relative = self.relative(border.max(self.base)).unwrap_or(u32::MAX);
-        let from = self.prepare(home, Mark { relative, position })?;
-        let dir = home.dir();
-        let place = self.place(home, &dir);
-        let block = if verify { scan::WHOLE } else { HEADERS };
-        let mut scan = self.scan(from, block);
-        let mut next_offset = self.base;
-        let flaw = loop {
-            let flaw = match scan.next() {
-                Ok(Some(found)) => {
-                    if verify && border <= found.last_offset && !scan.is_intact(&found)? {
-                        scan.jump(found.position, found.base_offset);
-                        Flaw::Checksum
-                    } else {
-                        let Some(indexes) = self.indexes.get() else { break None };
-                        self.index(place, indexes, &found, home)?;
-                        next_offset = found.last_offset.saturating_add(1);
-                        continue;
-                    }
-                }
-                Ok(None) => break None,
-                Err(ScanError::Flawed(flaw)) => flaw,
-                Err(error @ ScanError::Disk(_)) => return Err(error),
-            };
-            if border <= scan.floor() {
-                break Some(flaw);
-            }
-            let damage = self.damage_before(&mut scan, border)?;
-            scan.jump(damage.end_position, damage.next_offset);
-            next_offset = damage.next_offset;
-        };
-        let end = scan.position();
-        self.extend(next_offset, end);
-        Ok(Recovered { flaw, next_offset, scanned: end - from, cut_bytes: size - end })
-    }
-
-    /// Drops what stands in the file behind the end.
-    pub fn cut(&self) -> io::Result<()> {
-        self.file.truncate(self.size())?;
-        self.file.sync()
     }
 
     fn see_time(&self, found: &Found) {
@@ -535,6 +439,14 @@ impl Segment {
 
     /// Makes its batches durable, and a sealed one's indexes.
     pub fn sync(&self, home: &Home) -> io::Result<()> {
+        match self.sync_files(home) {
+            // Nobody will ask for what has left the log meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.is_retired() => Ok(()),
+            synced => synced,
+        }
+    }
+
+    fn sync_files(&self, home: &Home) -> io::Result<()> {
         // Asked before the log is synced: sealed later, it would be synced by the next flush.
         let sealed = self.is_sealed();
         self.file.sync()?;
@@ -561,89 +473,6 @@ impl Segment {
         Ok(largest.map(|it| (it.timestamp, self.base + i64::from(it.relative))))
     }
 
-    /// Where the first batch is that ends at `offset` or behind it.
-    pub fn locate(&self, home: &Home, offset: i64) -> Result<Located, ScanError> {
-        let relative = self.relative(offset.max(self.base)).unwrap_or(u32::MAX);
-        let end = self.recent.end();
-        if end.relative <= relative {
-            return Ok(Located::Behind);
-        }
-        let from = match self.recent.floor(relative) {
-            Some((mark, next)) if mark.relative == relative => {
-                let (position, next) = (u64::from(mark.position), Some(u64::from(next)));
-                return Ok(Located::At { position, next });
-            }
-            Some((mark, _)) => mark.position,
-            None => self.indexed_position(home, relative)?,
-        };
-        self.walk(u64::from(from), u64::from(end.position), |found| offset <= found.last_offset)
-    }
-
-    fn indexed_position(&self, home: &Home, relative: u32) -> Result<u32, ScanError> {
-        let dir = home.dir();
-        let place = self.place(home, &dir);
-        let entry = self.indexes(home)?.offsets.floor(place, |it| it.relative <= relative)?;
-        Ok(entry.map_or(0, |entry| entry.position))
-    }
-
-    /// The first batch from `from` on that `wanted` is true of.
-    fn walk(
-        &self,
-        from: u64,
-        to: u64,
-        wanted: impl Fn(&Found) -> bool,
-    ) -> Result<Located, ScanError> {
-        let mut scan = Scan::new(&*self.file, from, to, HEADERS).at_or_above(self.base);
-        loop {
-            match scan.next() {
-                Ok(Some(found)) if wanted(&found) => {
-                    let next = Some(found.end());
-                    return Ok(Located::At { position: found.position, next });
-                }
-                Ok(Some(_)) => {}
-                Ok(None) => return Ok(Located::Behind),
-                Err(ScanError::Flawed(_)) => {
-                    let damage = self.damage_at(&mut scan)?;
-                    let behind = Found {
-                        position: damage.position,
-                        size: damage.end_position - damage.position,
-                        base_offset: damage.offset,
-                        last_offset: damage.next_offset - 1,
-                        max_timestamp: -1,
-                        header: None,
-                    };
-                    if wanted(&behind) {
-                        return Ok(Located::Damaged(damage));
-                    }
-                    scan.jump(damage.end_position, damage.next_offset);
-                }
-                Err(error @ ScanError::Disk(_)) => return Err(error),
-            }
-        }
-    }
-
-    /// The first batch, at or behind the one that the time index names, whose greatest timestamp
-    /// is `timestamp` or above and that ends at `from_offset` or behind it.
-    pub fn locate_time(
-        &self,
-        home: &Home,
-        timestamp: i64,
-        from_offset: i64,
-    ) -> Result<Located, ScanError> {
-        let dir = home.dir();
-        let place = self.place(home, &dir);
-        let times = &self.indexes(home)?.times;
-        // All up to that entry's offset is below the timestamp.
-        let before = times.floor(place, |it| it.timestamp < timestamp)?;
-        let relative = before.map_or(0, |it| it.relative);
-        let relative = relative.max(self.relative(from_offset).unwrap_or(0));
-        let from = self.indexed_position(home, relative)?;
-        let end = u64::from(self.recent.end().position);
-        self.walk(u64::from(from), end, |found| {
-            timestamp <= found.max_timestamp && from_offset <= found.last_offset
-        })
-    }
-
     /// The batch that begins at `position`.
     pub fn batch_at(&self, position: u64) -> Result<Option<Found>, ScanError> {
         Scan::new(&*self.file, position, self.size(), scan::HEADER).next()
@@ -653,59 +482,6 @@ impl Segment {
     pub fn scan(&self, position: u64, block: usize) -> Scan<'_> {
         Scan::new(&*self.file, position, self.size(), block).at_or_above(self.base)
     }
-
-    /// Damage that begins below `border`: if nothing readable follows, it reaches up to the border.
-    fn damage_before(&self, scan: &mut Scan<'_>, border: i64) -> io::Result<Damage> {
-        let mut damage = self.damage_at(scan)?;
-        if damage.end_position == self.size() {
-            self.damages.lock().retain(|it| it.position != damage.position);
-            damage.next_offset = border;
-            self.remember(damage);
-        }
-        Ok(damage)
-    }
-
-    /// Finds out how far the damage reaches at which `scan` stands still, and remembers it.
-    pub fn damage_at(&self, scan: &mut Scan<'_>) -> io::Result<Damage> {
-        let end = self.recent.end();
-        let (floor, position) = (scan.floor().max(self.base), scan.position());
-        let known = self.damages.lock().iter().find(|it| it.position == position).copied();
-        if let Some(damage) = known {
-            return Ok(damage);
-        }
-        let after = scan.resync()?;
-        let damage = Damage {
-            segment_base: self.base,
-            position,
-            end_position: after.map_or(u64::from(end.position), |it| it.position),
-            offset: floor,
-            next_offset: after.map_or(self.base + i64::from(end.relative), |it| it.base_offset),
-        };
-        self.remember(damage);
-        Ok(damage)
-    }
-
-    /// A batch known to be bad is never sent.
-    pub fn remember(&self, damage: Damage) {
-        let mut damages = self.damages.lock();
-        if !damages.contains(&damage) {
-            damages.push(damage);
-            damages.sort_by_key(|it| it.position);
-        }
-        self.damaged.store(true, Ordering::Release);
-    }
-
-    /// The first damage that ends behind `position`.
-    pub fn damage_from(&self, position: u64) -> Option<Damage> {
-        if !self.damaged.load(Ordering::Acquire) {
-            return None;
-        }
-        self.damages.lock().iter().find(|it| position < it.end_position).copied()
-    }
-
-    pub fn damages(&self) -> Vec<Damage> {
-        self.damages.lock().clone()
-    }
 }
 
 /// Index entries that found no room stay in memory until there is some.
@@ -713,18 +489,6 @@ fn forgive_full(written: io::Result<()>) -> io::Result<()> {
     match written {
         Err(error) if error.kind() == io::ErrorKind::StorageFull => Ok(()),
         other => other,
-    }
-}
-
-/// What a flaw means below the recovery point, in words for the log.
-impl std::fmt::Display for Flaw {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Flaw::Torn => "the file ends inside a batch",
-            Flaw::Header => "no batch begins here",
-            Flaw::Checksum => "the checksum does not match",
-            Flaw::Order => "the offsets do not grow",
-        })
     }
 }
 

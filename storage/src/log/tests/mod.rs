@@ -1,6 +1,12 @@
 //! A log on a simulated disk, seen from outside.
 
 mod append;
+mod damage;
+mod disk_trouble;
+mod model;
+mod recovery;
+mod retention;
+mod truncation;
 
 use super::*;
 use crate::disk::Disk;
@@ -40,6 +46,11 @@ pub(super) const CLIENT: AppendContext =
 
 pub(super) fn append(log: &Log, count: i32) -> i64 {
     log.append(batch(count, 10, NOW), &CLIENT).unwrap().base_offset
+}
+
+/// That many batches of two records.
+pub(super) fn append_each(log: &Log, batches: i64) {
+    (0..batches).for_each(|number| assert_eq!(append(log, 2), number * 2));
 }
 
 /// The batches that a reader gets, whole ones only.

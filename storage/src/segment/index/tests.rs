@@ -1,1 +1,88 @@
-//! Tests.
+//! An index answers the same from memory, from its file and from a map of it.
+
+use super::*;
+use crate::disk::sim::SimDisk;
+
+fn entry(number: u32) -> OffsetEntry {
+    OffsetEntry { relative: number * 10, position: number * 100 }
+}
+
+fn with<R>(disk: &SimDisk, work: impl Fn(Place<'_>) -> R) -> R {
+    work(Place { disk, dir: Path::new("/"), base: 7 })
+}
+
+/// An index of that many entries, the first of them in the file.
+fn filled(disk: &SimDisk, count: u32) -> Index<OffsetEntry> {
+    with(disk, |place| {
+        let index = Index::create(place).unwrap();
+        (1..=count).for_each(|number| index.push(place, entry(number)).unwrap());
+        index
+    })
+}
+
+fn check(disk: &SimDisk, index: &Index<OffsetEntry>, count: u32) {
+    with(disk, |place| {
+        for target in 0..count * 10 + 20 {
+            let want = (target / 10).min(count);
+            let holds = |it: OffsetEntry| it.relative <= target;
+            let got = index.floor(place, holds).unwrap();
+            assert_eq!(got, (0 < want).then(|| entry(want)), "floor of {target} in {count}");
+            let got = index.ceiling(place, holds).unwrap();
+            assert_eq!(got, (want < count).then(|| entry(want + 1)), "ceiling of {target}");
+        }
+        assert_eq!((index.len(), index.last()), (count, (0 < count).then(|| entry(count))));
+    });
+}
+
+#[test]
+fn look_ups_are_the_same_in_memory_in_the_file_and_in_a_map() {
+    for count in [0, 1, 2, 63, 64, 65, 200] {
+        let disk = SimDisk::default();
+        let index = filled(&disk, count);
+        check(&disk, &index, count);
+        with(&disk, |place| index.write_out(place).unwrap());
+        check(&disk, &index, count);
+        with(&disk, |place| index.seal(place).unwrap());
+        check(&disk, &index, count);
+        let opened = with(&disk, |place| Index::open(place, true).unwrap().unwrap());
+        check(&disk, &opened, count);
+    }
+}
+
+#[test]
+fn what_is_kept_ends_where_it_should_and_goes_on() {
+    for (count, kept) in [(0, 0), (10, 0), (10, 3), (10, 10), (200, 64), (200, 70), (200, 199)] {
+        let disk = SimDisk::default();
+        let index = filled(&disk, count);
+        with(&disk, |place| index.keep(place, |it| it.relative <= kept * 10).unwrap());
+        check(&disk, &index, kept);
+        with(&disk, |place| {
+            index.push(place, entry(kept + 1)).unwrap();
+            index.write_out(place).unwrap();
+            let opened = Index::<OffsetEntry>::open(place, false).unwrap().unwrap();
+            check(&disk, &opened, kept + 1);
+        });
+    }
+}
+
+#[test]
+fn a_file_that_is_no_index_is_told_from_one() {
+    let check = |bytes: &[u8], want: Option<bool>| {
+        let disk = SimDisk::default();
+        with(&disk, |place| {
+            let file = place.fresh::<OffsetEntry>().unwrap();
+            file.write_all_at(0, bytes).unwrap();
+            let index = Index::<OffsetEntry>::open(place, false).unwrap();
+            let sound = index.map(|it| it.is_sound(place, |it| it.position < 1000).unwrap());
+            assert_eq!(sound, want, "{bytes:?}");
+        });
+    };
+    check(&[], Some(true));
+    check(&[0; 7], None);
+    check(&[0; 9], None);
+    check(&[0, 0, 0, 1, 0, 0, 0, 9], Some(true));
+    check(&[0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 2, 0, 0, 0, 10], Some(true));
+    check(&[0; 16], Some(false));
+    check(&[0, 0, 0, 2, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 10], Some(false));
+    check(&[0, 0, 0, 1, 0, 1, 0, 0], Some(false));
+}

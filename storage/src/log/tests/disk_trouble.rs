@@ -1,0 +1,93 @@
+//! A disk that is full says no and means later; one that fails is not asked again.
+
+use super::*;
+use crate::disk::sim::{Fault, Operation};
+use std::path::Path;
+
+#[test]
+fn a_full_disk_refuses_and_takes_again_once_there_is_room() {
+    let (log, disk) = log(LogConfig::default());
+    append(&log, 1);
+    let before = disk.free_bytes(Path::new("/")).unwrap();
+    for room in [0, 1, 50, 5000] {
+        disk.set_capacity(disk.total_bytes(Path::new("/")).unwrap().min(10_000));
+        let used =
+            disk.total_bytes(Path::new("/")).unwrap() - disk.free_bytes(Path::new("/")).unwrap();
+        disk.set_capacity(used + room);
+        let end = log.log_end();
+        let got = log.append(batch(1, 9000, NOW), &CLIENT);
+        assert!(matches!(got, Err(AppendError::DiskFull(_))), "{got:?}");
+        assert_eq!((log.log_end(), log.failure()), (end, None));
+        disk.set_capacity(before);
+        assert_eq!(append(&log, 1), end);
+        assert_eq!(bases(&log).len(), usize::try_from(end).unwrap() + 1);
+    }
+}
+
+#[test]
+fn without_room_for_a_new_segment_the_old_one_stays() {
+    let (log, disk) = log(LogConfig { segment_bytes: 400, ..LogConfig::default() });
+    append_each(&log, 3);
+    let no_room = Fault { os_error: 28, ..Fault::eio(Operation::Create) };
+    disk.fail(no_room);
+    let got = log.append(batch(1, 300, NOW), &CLIENT);
+    assert!(matches!(got, Err(AppendError::DiskFull(_))), "{got:?}");
+    disk.mend();
+    assert_eq!(append(&log, 1), 6);
+    assert_eq!(bases(&log), [0, 2, 4, 6]);
+}
+
+#[test]
+fn a_failed_write_may_have_happened_and_is_the_last() {
+    let (log, disk) = log(LogConfig::default());
+    append(&log, 1);
+    disk.fail(Fault::eio(Operation::Write));
+    let got = log.append(batch(1, 10, NOW), &CLIENT);
+    assert!(matches!(got, Err(AppendError::PartWay(_))), "{got:?}");
+    disk.mend();
+    let got = log.append(batch(1, 10, NOW), &CLIENT);
+    assert!(matches!(got, Err(AppendError::Offline(_))), "{got:?}");
+    assert!(log.failure().is_some() && log.flush(1).is_err() && log.retain(NOW).is_err());
+    // What it had stays readable.
+    assert_eq!(bases(&log), [0]);
+}
+
+#[test]
+fn a_failed_sync_is_never_asked_again() {
+    let (log, disk) = log(LogConfig::default());
+    append(&log, 1);
+    disk.fail(Fault::eio(Operation::Sync));
+    assert!(log.flush(1).is_err());
+    disk.mend();
+    let syncs = disk.count(Operation::Sync);
+    assert!(log.flush(1).is_err() && log.close().is_err());
+    assert_eq!((disk.count(Operation::Sync), log.recovery_point()), (syncs, 0));
+    let got = log.append(batch(1, 10, NOW), &CLIENT);
+    assert!(matches!(got, Err(AppendError::Offline(_))), "{got:?}");
+}
+
+#[test]
+fn in_the_durable_mode_nobody_reads_what_is_not_synced() {
+    let (log, disk) = log(LogConfig { flush_messages: 1, ..LogConfig::default() });
+    append(&log, 2);
+    assert_eq!((log.set_high_watermark(2), log.readable_end()), (0, 0));
+    assert_eq!(log.read(0, 1000, 2, true).unwrap().len, 0);
+    assert!(log.is_flush_due(NOW));
+    let syncs = disk.count(Operation::Sync);
+    assert_eq!(log.flush(2).unwrap(), 2);
+    assert_eq!((log.flush(1).unwrap(), disk.count(Operation::Sync)), (2, syncs + 1));
+    assert_eq!((log.set_high_watermark(2), log.is_flush_due(NOW)), (2, false));
+    assert_eq!(bases(&log), [0]);
+}
+
+#[test]
+fn a_flush_is_due_by_count_and_by_time() {
+    let (log, _) = log(LogConfig { flush_messages: 3, flush_ms: 100, ..LogConfig::default() });
+    assert!(!log.is_flush_due(NOW + 1000));
+    append(&log, 2);
+    assert_eq!([NOW + 99, NOW + 100].map(|now| log.is_flush_due(now)), [false, true]);
+    append(&log, 1);
+    assert!(log.is_flush_due(NOW));
+    log.flush(3).unwrap();
+    assert!(!log.is_flush_due(NOW + 1000));
+}

@@ -1,0 +1,232 @@
+//! What a log is after a crash, and what finding that out costs.
+
+use super::*;
+use crate::segment::name::Kind;
+use std::path::Path;
+
+const DIR: &str = "/t-0";
+
+fn config() -> LogConfig {
+    LogConfig { segment_bytes: 2000, index_interval_bytes: 300, ..LogConfig::default() }
+}
+
+/// Thirty batches of two records in six segments or so; the log's own object is forgotten.
+fn written(flushed: i64) -> SimDisk {
+    let (log, disk) = log(config());
+    for step in 0..30 {
+        log.append(batch(2, 100, NOW + step), &CLIENT).unwrap();
+        if log.log_end() == flushed {
+            log.flush(flushed).unwrap();
+        }
+    }
+    assert!(4 < log.segment_count());
+    disk.fork()
+}
+
+fn reopened(disk: &SimDisk, recovery_point: i64) -> (Log, Recovery) {
+    Log::open(Open { recovery_point, ..open_with(disk, config()) }).unwrap()
+}
+
+fn logs(disk: &SimDisk) -> Vec<(i64, u64)> {
+    let names = disk.list(Path::new(DIR)).unwrap();
+    let of_log = |name: &str| name.strip_suffix(".log")?.parse::<i64>().ok();
+    let bases = names.iter().filter_map(|entry| of_log(&entry.name));
+    bases.map(|base| (base, disk.open(&path(base)).unwrap().size().unwrap())).collect()
+}
+
+fn path(base: i64) -> PathBuf {
+    Kind::Log.path(Path::new(DIR), base)
+}
+
+/// Where each batch stands.
+fn batches_at(disk: &SimDisk) -> Vec<(i64, i64, u64, u64)> {
+    let mut at = Vec::new();
+    for (base, size) in logs(disk) {
+        let file = disk.open(&path(base)).unwrap();
+        let mut scan = crate::segment::scan::Scan::new(&*file, 0, size, 4096);
+        while let Ok(Some(found)) = scan.next() {
+            at.push((base, found.base_offset, found.position, found.size));
+        }
+    }
+    at
+}
+
+#[test]
+fn a_torn_tail_is_cut_at_or_above_the_recovery_point() {
+    let whole = written(20);
+    let all = batches_at(&whole);
+    for (index, (base, offset, position, size)) in all.iter().enumerate().skip(10) {
+        for at in [0, 3, 16, 30, 70, size - 1] {
+            let disk = whole.fork();
+            disk.rot(&path(*base), position + at, 0x55).unwrap();
+            let (log, recovery) = reopened(&disk, 20);
+            // Base offset and leader epoch are outside the checksum.
+            let is_seen = 8 <= at;
+            if is_seen {
+                assert_eq!(log.log_end(), *offset, "byte {at} of {offset}");
+                let cut = recovery.cut.unwrap();
+                assert_eq!(cut.log_end, *offset);
+                let bytes: u64 = all[index..].iter().map(|it| it.3).sum();
+                assert_eq!(cut.bytes, bytes);
+                assert_eq!(bases(&log), all[..index].iter().map(|it| it.1).collect::<Vec<_>>());
+            }
+            assert!(recovery.damaged.is_empty());
+            let next = log.log_end();
+            assert_eq!(append(&log, 1), next);
+            let (log, recovery) = reopened(&disk, 20);
+            assert_eq!((log.log_end(), recovery.cut), (next + 1, None));
+        }
+    }
+}
+
+#[test]
+fn a_file_that_ends_early_is_cut_to_its_last_batch() {
+    let whole = written(20);
+    let all = batches_at(&whole);
+    for (base, offset, position, size) in &all[10..] {
+        for left in [0, 1, 16, 60, size - 1] {
+            let disk = whole.fork();
+            disk.open(&path(*base)).unwrap().truncate(position + left).unwrap();
+            let is_last = *base == logs(&disk).last().unwrap().0;
+            let (log, recovery) = reopened(&disk, 20);
+            if left != 0 || is_last {
+                assert_eq!(log.log_end(), *offset, "{left} of {offset}");
+                assert_eq!(recovery.cut.is_some(), left != 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn below_the_recovery_point_nothing_is_cut() {
+    let whole = written(60);
+    let all = batches_at(&whole);
+    for (base, offset, position, _) in &all[..28] {
+        for (at, recovery_point) in [(8, 60), (16, 60), (16, offset + 2)] {
+            let disk = whole.fork();
+            disk.rot(&path(*base), position + at, 0xff).unwrap();
+            let (log, recovery) = reopened(&disk, recovery_point);
+            assert_eq!((log.log_end(), recovery.cut), (60, None), "{offset}");
+            for (_, other, ..) in &all {
+                let got = log.read(*other, 1, 60, true);
+                if other == offset {
+                    let want = ReadError::Corrupt { offset: *other, next_offset: offset + 2 };
+                    assert_eq!(format!("{:?}", got.unwrap_err()), format!("{want:?}"));
+                } else {
+                    assert!(0 < got.unwrap().len, "{other} beside {offset}");
+                }
+            }
+            assert_eq!(append(&log, 1), 60);
+            // Deleting the records past it heals the log.
+            log.set_high_watermark(61);
+            log.delete_records_before(offset + 2).unwrap();
+            assert_eq!(bases(&log).first(), Some(&(offset + 2)));
+        }
+    }
+}
+
+#[test]
+fn recovery_reads_what_was_written_since_the_recovery_point_and_no_more() {
+    let (log, disk) = log(LogConfig { segment_bytes: 1 << 20, ..LogConfig::default() });
+    let mut flushed = 0;
+    for step in 0..400 {
+        log.append(batch(4, 5000, NOW + step), &CLIENT).unwrap();
+        if step == 397 {
+            flushed = log.flush(log.log_end()).unwrap();
+        }
+    }
+    let disk = disk.fork();
+    let before = disk.bytes_read();
+    let open = Open { recovery_point: flushed, ..open_with(&disk, LogConfig::default()) };
+    let (again, recovery) = Log::open(open).unwrap();
+    assert_eq!(again.log_end(), log.log_end());
+    assert!(recovery.scanned_bytes < 200_000, "{}", recovery.scanned_bytes);
+    // The headers since the last snapshot, where the segment began, are read too.
+    let read = disk.bytes_read() - before;
+    assert!(read < 1_200_000, "{read} of {}", log.size_bytes());
+}
+
+#[test]
+fn indexes_that_are_missing_or_garbage_are_made_anew() {
+    let whole = written(60);
+    type Spoil<'a> = &'a dyn Fn(&SimDisk, &Path);
+    let spoil: [Spoil<'_>; 3] = [
+        &|disk, path| disk.remove(path).unwrap(),
+        &|disk, path| disk.open(path).unwrap().write_all_at(0, &[0x11; 900]).unwrap(),
+        &|disk, path| disk.open(path).unwrap().write_all_at(0, &[0; 900]).unwrap(),
+    ];
+    for kind in [Kind::OffsetIndex, Kind::TimeIndex] {
+        for (which, spoil) in spoil.iter().enumerate() {
+            let disk = whole.fork();
+            for (base, _) in logs(&disk) {
+                spoil(&disk, &kind.path(Path::new(DIR), base));
+            }
+            let (log, _) = reopened(&disk, 60);
+            assert_eq!(bases(&log).len(), 30, "{kind:?} {which}");
+            for step in 0..30 {
+                let found = log.offset_for_timestamp(NOW + step).unwrap().unwrap();
+                // The second record of the batch before has the same time as the first of this.
+                assert_eq!(found.offset, (step * 2 - 1).max(0), "{kind:?} {which}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_log_alone_is_enough() {
+    let disk = written(60);
+    for entry in disk.list(Path::new(DIR)).unwrap() {
+        let path = Path::new(DIR).join(&entry.name);
+        if !entry.name.ends_with(".log") {
+            disk.remove(&path).unwrap();
+        }
+    }
+    let (log, recovery) = reopened(&disk, 0);
+    assert_eq!((bases(&log).len(), log.latest_epoch()), (30, Some(0)));
+    assert_eq!((recovery.cut, recovery.damaged.len()), (None, 0));
+}
+
+#[test]
+fn leftovers_are_finished_or_removed() {
+    let name = |base: i64, rest: &str| PathBuf::from(format!("{DIR}/{base:020}{rest}"));
+    let whole = written(60);
+    let bases_of = |disk: &SimDisk| logs(disk).iter().map(|it| it.0).collect::<Vec<_>>();
+    let all = bases_of(&whole);
+    // Deleted, half cleaned, and indexes without a log: all go.
+    let disk = whole.fork();
+    let gone = [".log.deleted", ".index.cleaned", ".log.cleaned", ".timeindex.deleted"];
+    for rest in gone {
+        disk.create(&name(4, rest)).unwrap();
+    }
+    disk.create(&name(5, ".index")).unwrap();
+    disk.create(&name(all[1], ".log.swap")).unwrap();
+    disk.create(&name(0, ".log.cleaned")).unwrap();
+    let (log, recovery) = reopened(&disk, 60);
+    assert_eq!((bases(&log).len(), recovery.leftovers), (30, 7));
+    assert_eq!(bases_of(&disk), all);
+    // A finished cleaning of the first two segments takes their place.
+    let disk = whole.fork();
+    let copies: Vec<u8> = all[..2]
+        .iter()
+        .flat_map(|base| {
+            let file = disk.open(&path(*base)).unwrap();
+            crate::disk::read_whole(&*file, usize::MAX).unwrap()
+        })
+        .collect();
+    let swap = disk.create(&name(0, ".log.swap")).unwrap();
+    swap.write_all_at(0, &copies).unwrap();
+    let (log, _) = reopened(&disk, 60);
+    assert_eq!(bases(&log).len(), 30);
+    let mut want = all.clone();
+    want.remove(1);
+    assert_eq!(bases_of(&disk), want);
+}
+
+#[test]
+fn a_log_that_lost_all_behind_its_start_begins_there() {
+    let disk = written(60);
+    let again = Open { recovery_point: 60, log_start_offset: 75, ..open_with(&disk, config()) };
+    let (log, _) = Log::open(again).unwrap();
+    assert_eq!((log.log_start(), log.log_end(), append(&log, 1)), (75, 75, 75));
+    assert_eq!(bases(&log), [75]);
+}

@@ -1,0 +1,89 @@
+//! What leaves a log at its start, and what of it is still on the disk.
+
+use super::*;
+
+/// Ten batches of one record, two to a segment; a batch takes 173 bytes.
+fn filled(config: LogConfig) -> (Log, SimDisk) {
+    let (log, disk) = log(LogConfig { segment_bytes: 400, ..config });
+    for step in 0..10 {
+        log.append(batch(1, 100, NOW + step * 1000), &CLIENT).unwrap();
+    }
+    log.set_high_watermark(10);
+    (log, disk)
+}
+
+fn names(disk: &SimDisk, part: &str) -> usize {
+    let entries = disk.list(std::path::Path::new("/t-0")).unwrap();
+    entries.iter().filter(|entry| entry.name.contains(part)).count()
+}
+
+#[test]
+fn segments_go_by_time_and_by_size_and_by_the_logs_start() {
+    let check = |config: LogConfig, now_ms: i64, high_watermark: i64, want: (i64, usize)| {
+        let (log, disk) = filled(config);
+        log.set_high_watermark(high_watermark);
+        let retained = log.retain(now_ms).unwrap();
+        assert_eq!((log.log_start(), log.segment_count()), want);
+        assert_eq!(retained.log_start, (0 < want.0).then_some(want.0));
+        assert_eq!(retained.doomed.bytes, u64::try_from(want.0).unwrap() * 173);
+        assert_eq!(names(&disk, ".deleted"), retained.doomed.paths.len());
+        assert_eq!(log.size_bytes(), u64::try_from(10 - want.0).unwrap() * 173);
+        let offsets: Vec<i64> = (want.0..10).collect();
+        assert_eq!(bases(&log), offsets);
+        for path in &retained.doomed.paths {
+            disk.remove(path).unwrap();
+        }
+        assert_eq!(names(&disk, ".log"), log.segment_count());
+        assert_eq!(append(&log, 1), 10);
+    };
+    let keep = || LogConfig { retention_ms: -1, retention_bytes: -1, ..LogConfig::default() };
+    check(keep(), NOW + 1_000_000, 10, (0, 5));
+    let time = LogConfig { retention_ms: 10_000, ..keep() };
+    check(time.clone(), NOW + 11_000, 10, (0, 5));
+    check(time.clone(), NOW + 11_001, 10, (2, 4));
+    check(time.clone(), NOW + 17_001, 10, (8, 1));
+    check(time.clone(), NOW + 17_001, 5, (4, 3));
+    // The active one is closed first, and an empty one stays.
+    check(time.clone(), NOW + 19_001, 10, (10, 1));
+    check(LogConfig { delete: false, compact: true, ..time }, NOW + 19_001, 10, (0, 5));
+    let size = |bytes| LogConfig { retention_bytes: bytes, ..keep() };
+    check(size(1730), NOW, 10, (0, 5));
+    check(size(1385), NOW, 10, (0, 5));
+    check(size(1384), NOW, 10, (2, 4));
+    check(size(347), NOW, 10, (6, 2));
+    check(size(0), NOW, 10, (10, 1));
+}
+
+#[test]
+fn deleted_records_are_gone_at_once_and_their_segments_with_the_next_round() {
+    let (log, disk) = filled(LogConfig::default());
+    log.set_high_watermark(7);
+    for bad in [8, -2] {
+        let got = log.delete_records_before(bad);
+        assert!(matches!(got, Err(ReadError::OutOfRange { .. })), "{bad}: {got:?}");
+    }
+    assert_eq!(log.delete_records_before(5).unwrap(), 5);
+    assert_eq!(log.delete_records_before(3).unwrap(), 5);
+    assert!(matches!(log.read(4, 10, 10, true), Err(ReadError::OutOfRange { log_start: 5, .. })));
+    assert_eq!(bases(&log), [5, 6, 7, 8, 9]);
+    let retained = log.retain(NOW).unwrap();
+    assert_eq!((retained.doomed.segments, retained.log_start), (vec![0, 2], None));
+    assert_eq!((log.log_start(), log.segment_count()), (5, 3));
+    assert_eq!(log.delete_records_before(-1).unwrap(), 7);
+    // The start is as checkpointed, whatever the segments hold; what was renamed is unlinked.
+    log.close().unwrap();
+    let again = Open { clean: true, log_start_offset: 7, ..open_with(&disk, LogConfig::default()) };
+    let (log, recovery) = Log::open(again).unwrap();
+    assert_eq!((log.log_start(), log.log_end(), names(&disk, ".deleted")), (7, 10, 0));
+    assert!(7 <= recovery.leftovers);
+}
+
+#[test]
+fn a_start_inside_a_batch_is_answered_with_the_batch() {
+    let (log, _) = log(LogConfig::default());
+    append(&log, 10);
+    log.set_high_watermark(10);
+    log.delete_records_before(4).unwrap();
+    assert_eq!(read(&log, 4, 1)[0].header.base_offset, 0);
+    assert_eq!(log.offset_for_timestamp(0).unwrap().map(|it| it.offset), Some(4));
+}

@@ -1,0 +1,103 @@
+//! Where in a segment an offset or a time is.
+
+use super::scan::{Found, HEADERS, Scan, ScanError};
+use super::{Damage, Home, Segment};
+
+/// Where an offset is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Located {
+    /// The first batch that ends at the offset or behind it begins here; `next` is where the one
+    /// behind it begins, if that is known without reading.
+    At {
+        position: u64,
+        next: Option<u64>,
+    },
+    Damaged(Damage),
+    /// No batch of this segment reaches so far.
+    Behind,
+}
+
+impl Segment {
+    /// Where the first batch is that ends at `offset` or behind it.
+    pub fn locate(&self, home: &Home, offset: i64) -> Result<Located, ScanError> {
+        let relative = self.relative(offset.max(self.base)).unwrap_or(u32::MAX);
+        let end = self.recent.end();
+        if end.relative <= relative {
+            return Ok(Located::Behind);
+        }
+        let from = match self.recent.floor(relative) {
+            Some((mark, next)) if mark.relative == relative => {
+                let (position, next) = (u64::from(mark.position), Some(u64::from(next)));
+                return Ok(Located::At { position, next });
+            }
+            Some((mark, _)) => mark.position,
+            None => self.indexed_position(home, relative)?,
+        };
+        self.walk(u64::from(from), u64::from(end.position), |found| offset <= found.last_offset)
+    }
+
+    fn indexed_position(&self, home: &Home, relative: u32) -> Result<u32, ScanError> {
+        let dir = home.dir();
+        let place = self.place(home, &dir);
+        let entry = self.indexes(home)?.offsets.floor(place, |it| it.relative <= relative)?;
+        Ok(entry.map_or(0, |entry| entry.position))
+    }
+
+    /// The first batch from `from` on that `wanted` is true of.
+    fn walk(
+        &self,
+        from: u64,
+        to: u64,
+        wanted: impl Fn(&Found) -> bool,
+    ) -> Result<Located, ScanError> {
+        let mut scan = Scan::new(&*self.file, from, to, HEADERS).at_or_above(self.base);
+        loop {
+            match scan.next() {
+                Ok(Some(found)) if wanted(&found) => {
+                    let next = Some(found.end());
+                    return Ok(Located::At { position: found.position, next });
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(Located::Behind),
+                Err(ScanError::Flawed(_)) => {
+                    let damage = self.damage_at(&mut scan)?;
+                    let behind = Found {
+                        position: damage.position,
+                        size: damage.end_position - damage.position,
+                        base_offset: damage.offset,
+                        last_offset: damage.next_offset - 1,
+                        max_timestamp: -1,
+                        header: None,
+                    };
+                    if wanted(&behind) {
+                        return Ok(Located::Damaged(damage));
+                    }
+                    scan.jump(damage.end_position, damage.next_offset);
+                }
+                Err(error @ ScanError::Disk(_)) => return Err(error),
+            }
+        }
+    }
+
+    /// The first batch, at or behind the one that the time index names, whose greatest timestamp
+    /// is `timestamp` or above and that ends at `from_offset` or behind it.
+    pub fn locate_time(
+        &self,
+        home: &Home,
+        timestamp: i64,
+        from_offset: i64,
+    ) -> Result<Located, ScanError> {
+        let dir = home.dir();
+        let place = self.place(home, &dir);
+        let times = &self.indexes(home)?.times;
+        // All up to that entry's offset is below the timestamp.
+        let before = times.floor(place, |it| it.timestamp < timestamp)?;
+        let relative = before.map_or(0, |it| it.relative);
+        let relative = relative.max(self.relative(from_offset).unwrap_or(0));
+        let from = self.indexed_position(home, relative)?;
+        let end = u64::from(self.recent.end().position);
+        self.walk(u64::from(from), end, |found| {
+            timestamp <= found.max_timestamp && from_offset <= found.last_offset
+        })
+    }
+}

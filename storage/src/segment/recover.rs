@@ -1,0 +1,122 @@
+//! A segment's end: found again after a crash, or made the place of appends again after a cut.
+
+use super::index::{Index, OffsetEntry, TimeEntry};
+use super::recent::Mark;
+use super::scan::{self, Flaw, HEADERS, ScanError};
+use super::{Home, Indexes, Segment};
+use std::io;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+/// What [`Segment::recover`] found.
+#[derive(Clone, Copy, Debug)]
+pub struct Recovered {
+    /// Why it ends before the file does.
+    pub flaw: Option<Flaw>,
+    pub next_offset: i64,
+    /// Bytes that were walked over.
+    pub scanned: u64,
+    /// Bytes of the file behind the end.
+    pub cut_bytes: u64,
+}
+
+impl Segment {
+    /// Makes it the segment that is appended to, as it stands, after it was sealed or cut: index
+    /// entries at or above its end go, and what no entry covers is walked over.
+    pub fn activate(&mut self, home: &Home) -> Result<(), ScanError> {
+        let end = self.recent.end();
+        let from = self.prepare(home, end)?;
+        self.visit(from, |found| {
+            self.see_time(found);
+            Ok(())
+        })?;
+        let unindexed = u64::from(end.position).saturating_sub(from);
+        self.unindexed.store(u32::try_from(unindexed).unwrap_or(u32::MAX), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Opens the indexes for appends, without entries at or above `border`, or makes them empty if
+    /// they are not sound. Returns where the batch begins that the last entry is about.
+    fn prepare(&mut self, home: &Home, border: Mark) -> Result<u64, ScanError> {
+        let dir = home.dir();
+        let place = self.place(home, &dir);
+        self.sealed.store(false, Ordering::Release);
+        self.indexes = OnceLock::new();
+        let offsets = Index::<OffsetEntry>::open(place, false)?;
+        let times = Index::<TimeEntry>::open(place, false)?;
+        if let (Some(offsets), Some(times)) = (offsets, times) {
+            let below =
+                |it: OffsetEntry| it.relative < border.relative && it.position < border.position;
+            offsets.keep(place, below)?;
+            times.keep(place, |it| it.relative < border.relative)?;
+            let points = offsets.last().map_or(Ok(true), |it| self.points_at_its_batch(it))?;
+            let is_sound = points
+                && offsets.is_sound(place, below)?
+                && times.is_sound(place, |it| 0 <= it.timestamp)?;
+            if is_sound {
+                let from = offsets.last().map_or(0, |it| u64::from(it.position));
+                *self.largest.lock() = times.last();
+                self.unindexed.store(0, Ordering::Relaxed);
+                self.indexes = OnceLock::from(Indexes { offsets, times });
+                return Ok(from);
+            }
+        }
+        self.indexes = OnceLock::from(self.fresh_indexes(home, place)?);
+        Ok(0)
+    }
+
+    /// Walks over what no index entry below `border` (an offset) covers, to the end of the file or
+    /// the first flaw at or above the border, and ends there. With `verify` the checksums of all
+    /// at or above the border are checked. Flaws below are damage, and are passed over.
+    pub fn recover(
+        &mut self,
+        home: &Home,
+        border: i64,
+        verify: bool,
+    ) -> Result<Recovered, ScanError> {
+        let size = self.file.size()?;
+        let position =
+            u32::try_from(size).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        self.recent.extend(Mark { relative: u32::MAX, position });
+        let relative = self.relative(border.max(self.base)).unwrap_or(u32::MAX);
+        let from = self.prepare(home, Mark { relative, position })?;
+        let dir = home.dir();
+        let place = self.place(home, &dir);
+        let block = if verify { scan::WHOLE } else { HEADERS };
+        let mut scan = self.scan(from, block);
+        let mut next_offset = self.base;
+        let flaw = loop {
+            let flaw = match scan.next() {
+                Ok(Some(found)) => {
+                    if verify && border <= found.last_offset && !scan.is_intact(&found)? {
+                        scan.jump(found.position, found.base_offset);
+                        Flaw::Checksum
+                    } else {
+                        let Some(indexes) = self.indexes.get() else { break None };
+                        self.index(place, indexes, &found, home)?;
+                        next_offset = found.last_offset.saturating_add(1);
+                        continue;
+                    }
+                }
+                Ok(None) => break None,
+                Err(ScanError::Flawed(flaw)) => flaw,
+                Err(error @ ScanError::Disk(_)) => return Err(error),
+            };
+            if border <= scan.floor() {
+                break Some(flaw);
+            }
+            let damage = self.damage_before(&mut scan, border)?;
+            scan.jump(damage.end_position, damage.next_offset);
+            next_offset = damage.next_offset;
+        };
+        let end = scan.position();
+        self.extend(next_offset, end);
+        Ok(Recovered { flaw, next_offset, scanned: end - from, cut_bytes: size - end })
+    }
+
+    /// Drops what stands in the file behind the end.
+    pub fn cut(&self) -> io::Result<()> {
+        self.file.truncate(self.size())?;
+        self.file.sync()
+    }
+}
