@@ -1,10 +1,12 @@
 //! A listener: takes connections in, up to the limits, and gives each its task.
 
 use super::budget::Budget;
-use super::connection::{Connection, Find};
+use super::connection::Connection;
 use super::limits::Limits;
 use super::roster::{Full, Roster, Seat};
-use crate::api::{Ctx, ListenerKind, RequestContext, find};
+use super::service::Service;
+use crate::api::{ListenerKind, RequestContext};
+use crate::metrics::Metrics;
 use arc_swap::ArcSwap;
 use kraft::env::{Endpoint, Env, Listener, Stream};
 use socket2::SockRef;
@@ -38,7 +40,8 @@ pub async fn open(env: &Env, name: &str, kind: ListenerKind, at: &Endpoint) -> i
 #[derive(Clone)]
 #[expect(missing_debug_implementations, reason = "a doorway has nothing of its own to show")]
 pub struct Accepting {
-    pub ctx: Ctx,
+    pub service: Arc<dyn Service>,
+    pub metrics: Arc<Metrics>,
     /// Exchanged when the config changes; a connection keeps what it began with.
     pub limits: Arc<ArcSwap<Limits>>,
     pub roster: Arc<Roster>,
@@ -92,13 +95,13 @@ impl Opened {
     }
 
     fn serve(&self, stream: Box<dyn Stream>, peer: SocketAddr, seat: Seat, shared: &Accepting) {
-        let Accepting { ctx, budget, .. } = shared;
+        let Accepting { service, metrics, budget, .. } = shared;
         let limits = shared.limits.load_full();
         if let Err(error) = set_options(&*stream, &limits) {
             debug!("no options for the connection from {peer}: {error}"); // It is gone already.
             return;
         }
-        ctx.metrics.connections.count();
+        metrics.connections.count();
         let from = RequestContext {
             listener: Arc::clone(&self.name),
             listener_kind: self.kind,
@@ -107,7 +110,7 @@ impl Opened {
             client_id: Arc::default(),
             correlation_id: 0,
         };
-        let asked = (ctx.clone(), find as Find, from);
+        let asked = (Arc::clone(service), from);
         let connection = Connection::new(stream, asked, seat, (limits, Arc::clone(budget)));
         // A panic ends the task, and with it this connection alone.
         tokio::spawn(async move {

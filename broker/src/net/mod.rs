@@ -7,8 +7,10 @@ mod limits;
 mod listener;
 mod output;
 mod roster;
+mod service;
 
 pub use budget::Budget;
 pub use limits::Limits;
 pub use listener::{Accepting, Opened, open};
 pub use roster::Roster;
+pub use service::Service;

@@ -5,7 +5,8 @@ use super::input::{Input, Refusal};
 use super::limits::{BURST_MAX, IN_FLIGHT_MAX, Limits, UNSENT_BYTES_MAX};
 use super::output::Output;
 use super::roster::Seat;
-use crate::api::{Close, Ctx, Entry, Outcome, Overlap, Piece, Reply, RequestContext};
+use super::service::Service;
+use crate::api::{Close, Outcome, Overlap, Piece, Reply, RequestContext};
 use bytes::Bytes;
 use kraft::env::{Boxed, Stream};
 use protocol::error::ErrorCode;
@@ -23,8 +24,7 @@ use tokio::time::{Instant, Sleep, sleep};
 /// What a connection is made of.
 pub(super) struct Connection {
     stream: Box<dyn Stream>,
-    ctx: Ctx,
-    find: Find,
+    service: Arc<dyn Service>,
     from: RequestContext,
     seat: Seat,
     limits: Arc<Limits>,
@@ -41,12 +41,9 @@ pub(super) struct Connection {
     idle: Idle,
 }
 
-/// Which line of the table serves a key; [`crate::api::find`] but for tests.
-pub(super) type Find = fn(&Ctx, &RequestContext, i16) -> Option<&'static Entry>;
-
 struct Request {
     header: Header,
-    entry: &'static Entry,
+    overlap: Overlap,
     body: Bytes,
 }
 
@@ -96,15 +93,14 @@ struct Idle {
 impl Connection {
     pub(super) fn new(
         stream: Box<dyn Stream>,
-        (ctx, find, from): (Ctx, Find, RequestContext),
+        (service, from): (Arc<dyn Service>, RequestContext),
         seat: Seat,
         (limits, budget): (Arc<Limits>, Arc<Budget>),
     ) -> Connection {
         let period = limits.period();
         Connection {
             stream,
-            ctx,
-            find,
+            service,
             from,
             seat,
             limits: Arc::clone(&limits),
@@ -210,9 +206,8 @@ impl Connection {
                     None => return Ok(Pause::Input),
                 },
             };
-            let overlap = request.entry.served.overlap;
             let overlaps = |earlier: &Waiting| {
-                (overlap, earlier.overlap) == (Overlap::Produce, Overlap::Produce)
+                (request.overlap, earlier.overlap) == (Overlap::Produce, Overlap::Produce)
             };
             if IN_FLIGHT_MAX <= self.waiting.len() || !self.waiting.iter().all(overlaps) {
                 self.parked = Some(request);
@@ -228,21 +223,20 @@ impl Connection {
         let Some(mut body) = self.input.next().map_err(End::Refused)? else {
             return Ok(None);
         };
-        self.ctx.metrics.requests.count();
         let header =
             Header::read(&mut body).map_err(|malformed| End::NoHeader(malformed.to_string()))?;
-        let entry = (self.find)(&self.ctx, &self.from, header.key.code())
+        let overlap = (self.service.overlap(&self.from, header.key))
             .ok_or(End::Closed(Close(ErrorCode::UnsupportedVersion)))?;
-        Ok(Some(Request { header, entry, body }))
+        Ok(Some(Request { header, overlap, body }))
     }
 
     fn call(&mut self, request: Request) -> Result<(), End> {
-        let Request { header, entry, body } = request;
+        let Request { header, overlap, body } = request;
         self.from.correlation_id = header.correlation_id;
         if *self.from.client_id != *header.client_id {
             self.from.client_id = Arc::from(&*header.client_id); // A slice would pin the frame.
         }
-        let reply = entry.call(&self.ctx, &self.from, body, header.version);
+        let reply = self.service.call(&self.from, (header.key, header.version), body);
         let answer = match reply.map_err(End::Closed)? {
             Reply::Now(pieces) if self.waiting.is_empty() => {
                 self.output.push(pieces);
@@ -252,7 +246,7 @@ impl Connection {
             Reply::Later(answer) => Answer::Later(answer),
             Reply::Silence => return Ok(()),
         };
-        self.waiting.push_back(Waiting { overlap: entry.served.overlap, answer });
+        self.waiting.push_back(Waiting { overlap, answer });
         Ok(())
     }
 

@@ -2,11 +2,9 @@
 
 use super::super::roster::Roster;
 use super::*;
-use crate::api::{Handled, Handler, ListenerKind, SERVED};
-use kraft::env::os;
+use crate::api::ListenerKind;
 use protocol::messages::{
-    FetchRequest, FetchResponse, HeartbeatRequest, HeartbeatResponse, MetadataRequest,
-    ProduceRequest, ProduceResponse, Request as _, Versions,
+    ApiKey, FetchRequest, HeartbeatRequest, MetadataRequest, ProduceRequest, Request as _,
 };
 use std::cell::RefCell;
 use tokio::io::{
@@ -47,79 +45,45 @@ fn after<R: Send + 'static>(ms: i32, response: R) -> Reply<R> {
     }
 }
 
-struct Produce;
+/// Answers with the correlation id alone.
+struct Handlers;
 
-impl Handler for Produce {
-    type Request = ProduceRequest;
-    const VERSIONS: Versions = Versions { min: 3, max: 9 };
-
-    fn handle(
-        _ctx: &Ctx,
-        from: &RequestContext,
-        request: ProduceRequest,
-        _version: i16,
-    ) -> Handled<ProduceRequest> {
-        note(format!("P{}", from.correlation_id));
-        if request.acks == 0 {
-            return Ok(Reply::Silence);
+impl Service for Handlers {
+    fn overlap(&self, _from: &RequestContext, key: ApiKey) -> Option<Overlap> {
+        match key {
+            ApiKey::Produce => Some(Overlap::Produce),
+            ApiKey::Fetch | ApiKey::Heartbeat => Some(Overlap::Never),
+            _ => None,
         }
-        Ok(after(request.timeout_ms, ProduceResponse::default().into()))
     }
 
-    fn refuse(_request: &ProduceRequest, _code: ErrorCode) -> ProduceResponse {
-        ProduceResponse::default()
-    }
-}
-
-struct Fetch;
-
-impl Handler for Fetch {
-    type Request = FetchRequest;
-    const VERSIONS: Versions = Versions { min: 4, max: 11 };
-
-    fn handle(
-        _ctx: &Ctx,
+    fn call(
+        &self,
         from: &RequestContext,
-        request: FetchRequest,
-        _version: i16,
-    ) -> Handled<FetchRequest> {
-        note(format!("F{}{}", from.correlation_id, from.client_id));
-        Ok(after(request.max_wait_ms, FetchResponse::default().into()))
+        (key, version): (ApiKey, i16),
+        body: Bytes,
+    ) -> crate::api::Answer {
+        let malformed = |_| Close(ErrorCode::InvalidRequest);
+        let id = from.correlation_id;
+        let frame = [4_i32.to_be_bytes(), id.to_be_bytes()].concat();
+        let answer = vec![Piece::Bytes(frame.into())];
+        match key {
+            ApiKey::Produce => {
+                note(format!("P{id}"));
+                let request = ProduceRequest::read(body, version).map_err(malformed)?;
+                match request.acks {
+                    0 => Ok(Reply::Silence),
+                    _ => Ok(after(request.timeout_ms, answer)),
+                }
+            }
+            ApiKey::Fetch => {
+                note(format!("F{id}{}", from.client_id));
+                let request = FetchRequest::read(body, version).map_err(malformed)?;
+                Ok(after(request.max_wait_ms, answer))
+            }
+            _ => Ok(Reply::Now(answer)),
+        }
     }
-
-    fn refuse(_request: &FetchRequest, _code: ErrorCode) -> FetchResponse {
-        FetchResponse::default()
-    }
-}
-
-struct Heartbeat;
-
-impl Handler for Heartbeat {
-    type Request = HeartbeatRequest;
-    const VERSIONS: Versions = Versions { min: 0, max: 3 };
-
-    fn handle(
-        _ctx: &Ctx,
-        _from: &RequestContext,
-        _request: HeartbeatRequest,
-        _version: i16,
-    ) -> Handled<HeartbeatRequest> {
-        Ok(Reply::Now(HeartbeatResponse::default().into()))
-    }
-
-    fn refuse(_request: &HeartbeatRequest, _code: ErrorCode) -> HeartbeatResponse {
-        HeartbeatResponse::default()
-    }
-}
-
-static TABLE: [Entry; 3] = [
-    Entry::of::<Produce>(&[ListenerKind::Client], Overlap::Produce),
-    Entry::of::<Fetch>(&[ListenerKind::Client], Overlap::Never),
-    Entry::of::<Heartbeat>(&[ListenerKind::Client], Overlap::Never),
-];
-
-fn find(_ctx: &Ctx, _from: &RequestContext, key: i16) -> Option<&'static Entry> {
-    TABLE.iter().find(|entry| entry.served.key.code() == key)
 }
 
 #[derive(Debug)]
@@ -171,12 +135,6 @@ impl Client {
         let roster = Roster::new(1);
         let address = ([127, 0, 0, 1], 40_000).into();
         let seat = roster.seat(&"A".into(), [127, 0, 0, 1].into(), &limits).unwrap();
-        let ctx = Ctx {
-            env: os::env(),
-            metrics: Arc::default(),
-            served: &SERVED,
-            enabled: Arc::new(|_| true),
-        };
         let from = RequestContext {
             listener: "A".into(),
             listener_kind: ListenerKind::Client,
@@ -186,7 +144,7 @@ impl Client {
             correlation_id: 0,
         };
         let shared = (Arc::new(limits), Budget::new(1 << 20));
-        let asked = (ctx, find as Find, from);
+        let asked = (Arc::new(Handlers) as Arc<dyn Service>, from);
         let connection = Connection::new(Box::new(Pipe(ours)), asked, seat, shared);
         Client { pipe, task: tokio::spawn(connection.run()), roster, next: 1 }
     }
@@ -315,15 +273,9 @@ async fn when_all_shall_end_what_was_started_is_answered_and_nothing_starts() {
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_answered_closes_the_connection() {
     let unknown = MetadataRequest::default().frame(1, 1, "").unwrap();
-    let wrong_version = {
-        let mut frame = FetchRequest::default().frame(4, 1, "").unwrap().to_vec();
-        frame[7] = 3;
-        frame.into()
-    };
     let no_body = Bytes::from_static(b"\0\0\0\x0a\0\x01\0\x04\0\0\0\x01\xff\xff");
     for (frame, want) in [
         (unknown, "a request that is refused with UnsupportedVersion"),
-        (wrong_version, "a request that is refused with UnsupportedVersion"),
         (no_body, "a request that is refused with InvalidRequest"),
         (Bytes::from_static(&[0, 0, 0, 1, 0]), "the frame ends within its header"),
         (Bytes::from_static(&[0, 0, 0, 0]), "a frame of 0 bytes"),

@@ -1,0 +1,118 @@
+//! What `highwater` is asked to do, read from its arguments.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A broker that speaks Kafka's protocol and keeps Kafka's files.
+#[derive(Clone, Debug, PartialEq, Eq, Parser)]
+#[command(name = "highwater", version, max_term_width = 100)]
+#[command(
+    after_help = "Without a FILE, `highwater start` runs a broker on localhost:9092 with its \
+    data in ./data."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum Command {
+    /// Start the broker. Empty log directories are formatted first.
+    Start(Start),
+    /// Format log directories for a cluster, as `kafka-storage format` does.
+    Format(Format),
+    /// Look at log directories while no broker runs on them.
+    #[command(subcommand)]
+    Storage(Storage),
+}
+
+/// Where the configuration stands.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given {
+    /// A server.properties file, as Apache Kafka reads it.
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Sets a key over what the file says; may be repeated.
+    #[arg(long = "override", value_name = "KEY=VALUE")]
+    pub overrides: Vec<String>,
+}
+
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    #[command(flatten)]
+    pub given: Given,
+    /// The least that is logged.
+    #[arg(long, value_enum, default_value_t = Level::Info)]
+    pub log_level: Level,
+}
+
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Format {
+    #[command(flatten)]
+    pub given: Given,
+    /// The id of the cluster: 22 characters, as `kafka-storage random-uuid` prints one. Left out,
+    /// it is that of the directories which are formatted already, or a new one.
+    #[arg(long, short = 't', value_name = "ID")]
+    pub cluster_id: Option<String>,
+    /// Levels of the features are those of this release, as `4.4` or `4.4-IV2`.
+    #[arg(long, short = 'r', value_name = "VERSION")]
+    pub release_version: Option<String>,
+    /// The level of one feature; may be repeated.
+    #[arg(long, short = 'f', value_name = "NAME=LEVEL")]
+    pub feature: Vec<String>,
+    /// Leave directories alone that are formatted, instead of failing.
+    #[arg(long, short = 'g')]
+    pub ignore_formatted: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum Storage {
+    /// Say which cluster and node each log directory belongs to, and what it lacks.
+    Info(Given),
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Level {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn read(arguments: &str) -> Result<Cli, String> {
+        let words = std::iter::once("highwater").chain(arguments.split_whitespace());
+        Cli::try_parse_from(words).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_arguments_are_what_clap_takes() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn overrides_keep_their_order_and_stand_anywhere() {
+        let Command::Start(start) =
+            read("start --override a=1 server.properties --override b==2").unwrap().command
+        else {
+            panic!("it is `start`");
+        };
+        assert_eq!(start.given.file, Some(PathBuf::from("server.properties")));
+        assert_eq!(start.given.overrides, ["a=1", "b==2"]);
+        assert_eq!(start.log_level, Level::Info);
+    }
+
+    #[test]
+    fn what_it_cannot_do_is_said_with_what_it_can() {
+        assert!(read("").unwrap_err().contains("Usage: highwater <COMMAND>"));
+        assert!(read("strat").unwrap_err().contains("'start'"));
+        assert!(read("start a b").unwrap_err().contains("unexpected argument 'b'"));
+        assert!(read("--version").unwrap_err().starts_with("highwater "));
+    }
+}

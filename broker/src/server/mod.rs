@@ -1,0 +1,3 @@
+//! A broker from its start to its stop.
+
+pub mod log_lines;
