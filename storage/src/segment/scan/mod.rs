@@ -72,6 +72,8 @@ pub struct Scan<'a> {
     end: u64,
     /// The least offset that the next batch may begin with.
     floor: i64,
+    /// The batch before, and the floor that it had; None at the start and behind a flaw.
+    before: Option<(Found, i64)>,
     block: usize,
     buffer: Vec<u8>,
     buffer_at: u64,
@@ -81,7 +83,8 @@ impl<'a> Scan<'a> {
     /// Walks from `position`, where a batch begins, to `end`. `block` is how much is read at once.
     #[must_use]
     pub fn new(file: &'a dyn File, position: u64, end: u64, block: usize) -> Scan<'a> {
-        Scan { file, position, end, floor: i64::MIN, block, buffer: Vec::new(), buffer_at: 0 }
+        let (floor, before, buffer) = (i64::MIN, None, Vec::new());
+        Scan { file, position, end, floor, before, block, buffer, buffer_at: 0 }
     }
 
     /// The batches must begin at `floor` or above.
@@ -103,10 +106,27 @@ impl<'a> Scan<'a> {
         if self.end <= self.position {
             return Ok(None);
         }
-        let found = self.read()?;
+        let found = match self.read() {
+            Err(ScanError::Flawed(flaw)) => return Err(self.blame(flaw)?),
+            read => read?,
+        };
+        self.before = Some((found, self.floor));
         self.floor = found.last_offset.saturating_add(1);
         self.position = found.end();
         Ok(Some(found))
+    }
+
+    /// What looks like a flaw here may be one of the batch before: if its length or its last offset
+    /// is wrong, or there is a gap before it and none of the offsets here fit. Then the walk stands
+    /// there.
+    fn blame(&mut self, flaw: Flaw) -> io::Result<ScanError> {
+        let Some((before, floor)) = self.before.take() else { return Ok(ScanError::Flawed(flaw)) };
+        let is_intact = self.is_intact(&before)?;
+        if is_intact && (flaw != Flaw::Order || before.base_offset == floor) {
+            return Ok(ScanError::Flawed(flaw));
+        }
+        self.jump(before.position, floor);
+        Ok(ScanError::Flawed(if is_intact { Flaw::Order } else { Flaw::Checksum }))
     }
 
     fn read(&mut self) -> Result<Found, ScanError> {
@@ -164,6 +184,7 @@ impl<'a> Scan<'a> {
     pub fn jump(&mut self, position: u64, floor: i64) {
         self.position = position;
         self.floor = floor;
+        self.before = None;
     }
 
     /// `len` bytes from `at` on, fewer at the end of the file.
