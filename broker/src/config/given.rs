@@ -1,6 +1,5 @@
 //! What the operator says at the start: a file, overrides, or nothing.
 
-use super::properties;
 use protocol::config::describe::Settings;
 use protocol::config::key::{Invalid, Key};
 use protocol::config::log::LogConfig;
@@ -11,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use storage::disk::Disk;
+use storage::properties;
 
 /// Bytes of a properties file that are read; a longer one is no properties file.
 const FILE_BYTES_MAX: usize = 16 << 20;

@@ -3,7 +3,6 @@
 pub mod dynamic;
 pub mod given;
 pub mod listeners;
-pub mod properties;
 pub mod quorum;
 pub mod snapshot;
 
