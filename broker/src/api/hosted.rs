@@ -1,0 +1,103 @@
+//! Finding the partition that a request names, and the leader to name in its place.
+
+use super::context::{Ctx, RequestContext};
+use crate::partition::{Partition, Place};
+use kraft::image::Image;
+use protocol::error::ErrorCode;
+use protocol::ids::Uuid;
+use protocol::messages::StrBytes;
+use std::sync::Arc;
+
+/// A topic as a request names it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Named<'a> {
+    Name(&'a str),
+    Id(Uuid),
+}
+
+/// The open partition that a request names.
+pub(super) fn find(
+    ctx: &Ctx,
+    topic: Named<'_>,
+    number: i32,
+) -> Result<Arc<Partition>, ErrorCode> {
+    let here = match topic {
+        Named::Name(name) => ctx.partitions.topic(name),
+        Named::Id(id) => ctx.partitions.topic_by_id(id),
+    };
+    match here.as_ref().and_then(|topic| topic.partition(number)) {
+        Some(Place::Open(partition)) => Ok(Arc::clone(partition)),
+        Some(Place::Offline) => Err(ErrorCode::KafkaStorageError),
+        None => Err(elsewhere(&ctx.image(), topic, number)),
+    }
+}
+
+/// What is wrong with asking this broker for it.
+fn elsewhere(image: &Image, topic: Named<'_>, number: i32) -> ErrorCode {
+    let known = in_image(image, topic);
+    match (known.map(|topic| topic.partition(number)), topic) {
+        // Another broker has it, or this one will in a moment.
+        (Some(Some(_)), _) => ErrorCode::NotLeaderOrFollower,
+        (None, Named::Id(_)) => ErrorCode::UnknownTopicId,
+        (None, Named::Name(_)) | (Some(None), _) => ErrorCode::UnknownTopicOrPartition,
+    }
+}
+
+fn in_image<'a>(image: &'a Image, topic: Named<'_>) -> Option<&'a kraft::image::Topic> {
+    match topic {
+        Named::Name(name) => image.topic(name),
+        Named::Id(id) => image.topic_by_id(id),
+    }
+}
+
+/// Whether `code` says that the cluster has no such partition, wherever it were asked.
+pub(super) fn is_unknown(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::UnknownTopicOrPartition | ErrorCode::UnknownTopicId)
+}
+
+/// The leader of a partition as the metadata has it (KIP-951).
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Hint {
+    pub(super) leader: i32,
+    pub(super) epoch: i32,
+}
+
+/// A broker's address on one listener.
+#[derive(Debug)]
+pub(super) struct Address {
+    pub(super) node: i32,
+    pub(super) host: StrBytes,
+    pub(super) port: i32,
+    pub(super) rack: Option<StrBytes>,
+}
+
+pub(super) fn hint(ctx: &Ctx, topic: Named<'_>, number: i32) -> Option<Hint> {
+    let image = ctx.image();
+    let partition = in_image(&image, topic)?.partition(number)?;
+    Some(Hint { leader: partition.leader, epoch: partition.leader_epoch })
+}
+
+/// Where clients of the request's listener find a broker; none while it is fenced.
+pub(super) fn address(ctx: &Ctx, from: &RequestContext, node: i32) -> Option<Address> {
+    let image = ctx.image();
+    let broker = image.broker(node).filter(|broker| !broker.fenced)?;
+    let at = broker.end_points.iter().find(|it| *it.name == *from.listener)?;
+    Some(Address {
+        node,
+        host: StrBytes::from_string(at.host.clone()),
+        port: i32::from(at.port),
+        rack: broker.rack.clone().map(StrBytes::from_string),
+    })
+}
+
+/// The addresses of the leaders that `nodes` names, each once.
+pub(super) fn addresses(
+    ctx: &Ctx,
+    from: &RequestContext,
+    nodes: impl IntoIterator<Item = i32>,
+) -> Vec<Address> {
+    let mut nodes: Vec<_> = nodes.into_iter().collect();
+    nodes.sort_unstable();
+    nodes.dedup();
+    nodes.into_iter().filter_map(|node| address(ctx, from, node)).collect()
+}

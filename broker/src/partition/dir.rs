@@ -1,0 +1,297 @@
+//! A log directory: whether it can be used, and what in it waits for the disk.
+
+use parking_lot::{Condvar, Mutex};
+use protocol::ids::Uuid;
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use storage::disk::Disk;
+use storage::log_dir::LogDir;
+
+/// So much of one log may be unsynced before it is written back: far below where the kernel
+/// throttles writers, and little to check after a crash.
+const LOG_BEHIND_BYTES: u64 = 16 << 20;
+/// The same for all logs of a directory together, of which many may have a little each.
+const DIR_BEHIND_BYTES: u64 = 64 << 20;
+/// The room of the disk is looked at again after so many bytes, besides every second.
+const SPACE_STEP_BYTES: u64 = 4 << 20;
+
+/// Something that a sync makes durable.
+pub trait Syncs: Debug + Send + Sync {
+    /// Makes what it holds now durable, and tells whoever waits for that.
+    fn sync(&self);
+}
+
+/// One directory of `log.dirs`.
+#[derive(Debug)]
+pub struct Dir {
+    pub disk: Arc<dyn Disk>,
+    pub path: PathBuf,
+    pub id: Uuid,
+    /// None: it could not be opened when the process started.
+    log_dir: Option<Arc<LogDir>>,
+    /// Everything in it was closed and synced when the last process stopped.
+    pub was_clean: bool,
+    /// `highwater.log.dir.reserve.bytes`
+    reserve_bytes: AtomicU64,
+    /// Why it went offline. It stays so until the process starts again.
+    failure: OnceLock<String>,
+    full: AtomicBool,
+    /// Bytes appended but not yet synced, over all logs.
+    behind: AtomicU64,
+    /// Bytes appended since the start.
+    written: AtomicU64,
+    work: Mutex<Work>,
+    wake: Condvar,
+    /// Told when it fails.
+    on_failure: OnceLock<Box<dyn Notified>>,
+}
+
+/// Who wants to know that a directory failed.
+pub trait Notified: Debug + Send + Sync {
+    fn notify(&self, dir: &Dir);
+}
+
+/// What the directory's flusher has to do.
+#[derive(Debug, Default)]
+pub(super) struct Work {
+    /// Somebody waits for these.
+    pub(super) urgent: Vec<Arc<dyn Syncs>>,
+    /// Nobody waits for these, but they hold much.
+    pub(super) behind: Vec<Arc<dyn Syncs>>,
+    /// All logs together hold much.
+    pub(super) all_behind: bool,
+    pub(super) stop: bool,
+}
+
+impl Work {
+    fn is_empty(&self) -> bool {
+        self.urgent.is_empty() && self.behind.is_empty() && !self.all_behind && !self.stop
+    }
+}
+
+impl Dir {
+    /// `was_clean`: the mark of a clean stop was found, and removed.
+    pub fn new(log_dir: Arc<LogDir>, was_clean: bool, reserve_bytes: u64) -> Dir {
+        let id = log_dir.id().unwrap_or(Uuid::ZERO);
+        let disk = Arc::clone(log_dir.disk());
+        let mut dir = Dir::empty(disk, log_dir.path(), id);
+        dir.log_dir = Some(log_dir);
+        dir.was_clean = was_clean;
+        dir.set_reserve(reserve_bytes);
+        dir
+    }
+
+    /// One that cannot be used from the start.
+    pub fn lost(disk: Arc<dyn Disk>, path: &Path, reason: &str) -> Dir {
+        let dir = Dir::empty(disk, path, Uuid::ZERO);
+        dir.fail(reason);
+        dir
+    }
+
+    fn empty(disk: Arc<dyn Disk>, path: &Path, id: Uuid) -> Dir {
+        Dir {
+            disk,
+            path: path.to_owned(),
+            id,
+            log_dir: None,
+            was_clean: false,
+            reserve_bytes: AtomicU64::new(0),
+            failure: OnceLock::new(),
+            full: AtomicBool::new(false),
+            behind: AtomicU64::new(0),
+            written: AtomicU64::new(0),
+            work: Mutex::default(),
+            wake: Condvar::new(),
+            on_failure: OnceLock::new(),
+        }
+    }
+
+    /// The folder that this process holds, while it can be used.
+    pub fn log_dir(&self) -> Option<&Arc<LogDir>> {
+        self.log_dir.as_ref().filter(|_| self.failure().is_none())
+    }
+
+    /// Why it is offline, if it is.
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.get().map(String::as_str)
+    }
+
+    /// Takes it offline; only the first reason counts. After a failed write or sync nobody knows
+    /// what stands on the disk, so nothing of it is used again by this process.
+    pub fn fail(&self, reason: &str) {
+        if self.failure.set(reason.to_owned()).is_err() {
+            return;
+        }
+        if let Some(log_dir) = &self.log_dir {
+            log_dir.go_offline(reason);
+        }
+        tracing::error!("Stopping serving logs in dir {}: {reason}", self.path.display());
+        if let Some(told) = self.on_failure.get() {
+            told.notify(self);
+        }
+    }
+
+    /// Has `told` called when the directory fails. Once.
+    pub fn when_failed(&self, told: Box<dyn Notified>) {
+        debug_assert!(self.on_failure.get().is_none(), "one looks after a directory");
+        self.on_failure.get_or_init(|| told);
+    }
+
+    /// Below the reserve: nothing more is appended until space is back.
+    pub fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
+    pub fn set_reserve(&self, reserve_bytes: u64) {
+        self.reserve_bytes.store(reserve_bytes, Ordering::Relaxed);
+    }
+
+    /// Whether `bytes` more may be written. Small appends go by what was seen last.
+    pub(super) fn has_room(&self, bytes: u64) -> bool {
+        if SPACE_STEP_BYTES <= bytes {
+            return self.look_for_room(bytes);
+        }
+        !self.is_full()
+    }
+
+    /// Looks how much is free, and says so when that changes something. Whether `wanted` bytes
+    /// leave the reserve untouched.
+    pub(super) fn look_for_room(&self, wanted: u64) -> bool {
+        let free_bytes = match self.disk.free_bytes(&self.path) {
+            Ok(free_bytes) => free_bytes,
+            Err(error) => {
+                self.fail(&format!("asking for free space: {error}"));
+                return false;
+            }
+        };
+        let reserve_bytes = self.reserve_bytes.load(Ordering::Relaxed);
+        self.set_free(free_bytes, reserve_bytes);
+        reserve_bytes.saturating_add(wanted) <= free_bytes
+    }
+
+    fn set_free(&self, free_bytes: u64, reserve_bytes: u64) {
+        let full = free_bytes < reserve_bytes;
+        if self.full.swap(full, Ordering::Relaxed) == full {
+            return;
+        }
+        let path = self.path.display();
+        if full {
+            tracing::warn!(
+                "{path} has {free_bytes} bytes left, less than highwater.log.dir.reserve.bytes \
+                 ({reserve_bytes}): produce is refused until there is more"
+            );
+        } else {
+            tracing::info!("{path} has {free_bytes} bytes left: produce is accepted again");
+        }
+    }
+
+    /// Notes that `bytes` were appended to a log that then held `log_behind` unsynced ones.
+    /// True: the log is to be given to [`Dir::write_back`].
+    pub(super) fn appended(&self, bytes: u64, log_behind: u64) -> bool {
+        let before = self.behind.fetch_add(bytes, Ordering::Relaxed);
+        if before < DIR_BEHIND_BYTES && DIR_BEHIND_BYTES <= before + bytes {
+            self.work.lock().all_behind = true;
+            self.wake.notify_one();
+        }
+        let written = self.written.fetch_add(bytes, Ordering::Relaxed);
+        if written / SPACE_STEP_BYTES != (written + bytes) / SPACE_STEP_BYTES {
+            self.look_for_room(0);
+        }
+        LOG_BEHIND_BYTES <= log_behind && log_behind.saturating_sub(bytes) < LOG_BEHIND_BYTES
+    }
+
+    /// Notes that `bytes` are durable now, or gone.
+    pub(super) fn synced(&self, bytes: u64) {
+        let less = |behind: u64| Some(behind.saturating_sub(bytes));
+        let _before = self.behind.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+    }
+
+    /// Whether all logs together still hold much.
+    pub(super) fn is_half_behind(&self) -> bool {
+        DIR_BEHIND_BYTES / 2 <= self.behind.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that became durable since the start.
+    pub(super) fn synced_bytes(&self) -> u64 {
+        let behind = self.behind.load(Ordering::Relaxed);
+        self.written.load(Ordering::Relaxed).saturating_sub(behind)
+    }
+
+    /// Somebody waits for `log` to be durable.
+    pub(super) fn sync_soon(&self, log: Arc<dyn Syncs>) {
+        self.work.lock().urgent.push(log);
+        self.wake.notify_one();
+    }
+
+    /// `log` holds much that is not yet durable.
+    pub(super) fn write_back(&self, log: Arc<dyn Syncs>) {
+        self.work.lock().behind.push(log);
+        self.wake.notify_one();
+    }
+
+    pub(super) fn stop_flusher(&self) {
+        self.work.lock().stop = true;
+        self.wake.notify_one();
+    }
+
+    /// What there is to do; waits for it, but no longer than `patience`.
+    pub(super) fn next_work(&self, patience: Duration) -> Work {
+        let mut work = self.work.lock();
+        if work.is_empty() {
+            self.wake.wait_for(&mut work, patience);
+        }
+        std::mem::take(&mut work)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storage::disk::sim::SimDisk;
+
+    fn dir() -> Dir {
+        Dir::empty(Arc::new(SimDisk::default()), Path::new("/"), Uuid::ZERO)
+    }
+
+    #[test]
+    fn the_first_failure_is_the_one_that_counts() {
+        let dir = dir();
+        assert_eq!(dir.failure(), None);
+        dir.fail("fsync");
+        dir.fail("write");
+        assert_eq!(dir.failure(), Some("fsync"));
+    }
+
+    #[test]
+    fn full_is_a_state_that_ends_by_itself() {
+        let dir = dir();
+        for (free, full) in [(100, false), (99, true), (50, true), (100, false)] {
+            dir.set_free(free, 100);
+            assert_eq!(dir.is_full(), full, "{free}");
+        }
+    }
+
+    #[test]
+    fn a_log_is_written_back_once_each_time_it_falls_behind() {
+        let dir = dir();
+        let step = LOG_BEHIND_BYTES / 2;
+        let asked: Vec<_> = (1..=4).map(|count| dir.appended(step, count * step)).collect();
+        assert_eq!(asked, [false, true, false, false]);
+    }
+
+    #[test]
+    fn many_logs_with_a_little_each_are_written_back_together() {
+        let dir = dir();
+        dir.appended(DIR_BEHIND_BYTES - 1, 1);
+        assert!(!dir.next_work(Duration::ZERO).all_behind);
+        dir.appended(1, 1);
+        assert!(dir.next_work(Duration::ZERO).all_behind && dir.is_half_behind());
+        dir.synced(DIR_BEHIND_BYTES);
+        assert!(!dir.is_half_behind());
+        dir.appended(DIR_BEHIND_BYTES, 1);
+        assert!(dir.next_work(Duration::ZERO).all_behind);
+    }
+}

@@ -1,0 +1,16 @@
+//! Partitions: the hot objects, their table, and what keeps them in order behind the requests.
+
+pub mod dir;
+pub mod leader;
+pub mod replica;
+pub mod settings;
+pub mod table;
+pub mod upkeep;
+pub mod waiters;
+
+pub use dir::Dir;
+pub use leader::{Rules, Term};
+pub use settings::Settings;
+pub use replica::{Ask, Fault, Isolation, Partition, Read};
+pub use table::{Place, Table, Topic};
+pub use waiters::Wakeup;

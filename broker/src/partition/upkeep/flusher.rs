@@ -1,0 +1,75 @@
+//! The flusher of one log directory: group commit, and write-back ahead of the kernel.
+//!
+//! A thread of its own, because a sync stalls for milliseconds. All logs that wait when it looks
+//! share one round, so that under load many acknowledgements cost one sync.
+
+use crate::partition::dir::{Dir, Syncs};
+use crate::partition::replica::Partition;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Syncs of different files that are under way at once: with more the disk gains nothing.
+const SYNCS_AT_ONCE_MAX: usize = 8;
+
+/// After so many bytes the new recovery points are written down, so that a crash leaves little to
+/// check however long the interval of the checkpoint is.
+pub(super) const CHECKPOINT_STEP_BYTES: u64 = 128 << 20;
+
+/// Syncs all of `logs`, several at once, and returns when the last is done.
+pub(super) fn sync_all(logs: &[Arc<dyn Syncs>]) {
+    if let [log] = logs {
+        return log.sync();
+    }
+    let next = AtomicUsize::new(0);
+    let work = || {
+        while let Some(log) = logs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            log.sync();
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..logs.len().min(SYNCS_AT_ONCE_MAX) {
+            scope.spawn(work);
+        }
+        work();
+    });
+}
+
+/// Serves `dir` until it is told to stop. `partitions` lists what is open in it, `checkpoint`
+/// writes its recovery points down.
+pub(super) fn run(
+    dir: &Dir,
+    partitions: impl Fn() -> Vec<Arc<Partition>>,
+    checkpoint: impl Fn(),
+) {
+    let mut written_down = 0;
+    loop {
+        let work = dir.next_work(Duration::from_secs(3600));
+        sync_all(&work.urgent);
+        sync_all(&work.behind);
+        if work.all_behind {
+            catch_up(dir, partitions());
+        }
+        if work.stop {
+            return;
+        }
+        let synced = dir.synced_bytes();
+        if CHECKPOINT_STEP_BYTES <= synced - written_down {
+            written_down = synced;
+            checkpoint();
+        }
+    }
+}
+
+/// Syncs the logs that hold most, until together they hold little.
+fn catch_up(dir: &Dir, mut partitions: Vec<Arc<Partition>>) {
+    partitions.sort_by_cached_key(|it| std::cmp::Reverse(it.behind_bytes()));
+    for some in partitions.chunks(SYNCS_AT_ONCE_MAX) {
+        let holds = some.iter().filter(|it| 0 < it.behind_bytes());
+        let some: Vec<_> = holds.map(|it| Arc::clone(it) as Arc<dyn Syncs>).collect();
+        if some.is_empty() || !dir.is_half_behind() {
+            return;
+        }
+        sync_all(&some);
+    }
+}

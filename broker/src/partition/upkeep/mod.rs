@@ -1,0 +1,276 @@
+//! What keeps the log directories in order behind the requests: flushing, retention, checkpoints.
+//!
+//! One flusher thread for each directory, and one thread for all that comes from time to time.
+
+mod checkpoints;
+pub mod doomed;
+mod flusher;
+mod schedule;
+
+pub use doomed::Doomed;
+pub use schedule::{Chore, Intervals};
+
+use super::dir::{Dir, Notified, Syncs};
+use super::replica::Partition;
+use super::table::Table;
+use crate::config::DynamicConfig;
+use checkpoints::Checkpoints;
+use kraft::env::{Clock, Env};
+use parking_lot::{Condvar, Mutex};
+use schedule::Schedule;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+use storage::error::Error;
+use tokio::sync::Notify;
+
+/// The threads; dropped without [`Upkeep::stop`] they go on until the process ends.
+#[derive(Debug)]
+pub struct Upkeep {
+    chores: Arc<Chores>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What the threads do, to be called by hand where time is simulated.
+#[derive(Debug)]
+pub struct Chores {
+    clock: Arc<dyn Clock>,
+    table: Arc<Table>,
+    dirs: Vec<(Arc<Dir>, Checkpoints)>,
+    doomed: Arc<Doomed>,
+    halt: Arc<Halt>,
+    config: DynamicConfig,
+    stop: Mutex<bool>,
+    wake: Condvar,
+}
+
+impl Chores {
+    pub fn new(
+        env: &Env,
+        table: Arc<Table>,
+        dirs: &[Arc<Dir>],
+        doomed: Arc<Doomed>,
+        config: DynamicConfig,
+    ) -> Arc<Chores> {
+        let halt = Arc::new(Halt { dirs_left: AtomicUsize::new(dirs.len()), all_failed: Notify::new() });
+        let dirs = dirs.iter().map(|dir| (Arc::clone(dir), Checkpoints::default())).collect();
+        let chores = Arc::new(Chores {
+            clock: Arc::clone(&env.clock),
+            table,
+            dirs,
+            doomed,
+            halt,
+            config,
+            stop: Mutex::default(),
+            wake: Condvar::new(),
+        });
+        for (dir, _) in &chores.dirs {
+            let (table, halt) = (Arc::clone(&chores.table), Arc::clone(&chores.halt));
+            dir.when_failed(Box::new(Waker { table, halt }));
+        }
+        chores
+    }
+
+    /// Waits until no directory is left that works: then there is nothing to go on for.
+    pub async fn all_failed(&self) {
+        self.halt.all_failed.notified().await;
+    }
+
+    /// Does one chore, in every directory that works.
+    pub fn run(&self, chore: Chore) {
+        let (now, now_ms) = (self.clock.monotonic(), self.clock.wall_ms());
+        for (dir, checkpoints) in &self.dirs {
+            if dir.failure().is_some() {
+                continue;
+            }
+            let open = || open_in(&self.table, dir);
+            match chore {
+                Chore::Space => look_for_room(dir, open),
+                Chore::Unlink => {}
+                Chore::Flush => open().iter().filter(|it| it.flush_is_due(now_ms)).for_each(sync),
+                Chore::Watermarks => checkpoints.watermarks(dir, &open()),
+                Chore::LogStarts => checkpoints.log_starts(dir, &open()),
+                Chore::RecoveryPoints => checkpoints.recovery_points(dir, &open()),
+                Chore::Retention => {
+                    let doomed: Vec<_> = open().iter().map(|it| retain(it, now_ms)).collect();
+                    // Before the files go, so that no start finds a log that begins behind its
+                    // files, or files before its log.
+                    checkpoints.log_starts(dir, &open());
+                    for (path, delay) in doomed.into_iter().flatten() {
+                        self.doomed.put(path, now.saturating_add(delay));
+                    }
+                }
+                Chore::Producers => {
+                    let config = self.config.load();
+                    let expiration_ms = i64::from(config.values.producer.id_expiration_ms);
+                    for partition in open() {
+                        partition.log().expire_producers(now_ms, expiration_ms);
+                    }
+                }
+            }
+        }
+        if chore == Chore::Unlink
+            && let Some((dir, _)) = self.dirs.first()
+        {
+            self.doomed.remove_due(&*dir.disk, now);
+        }
+    }
+
+    /// Closes every log and writes all down, so that the next start has nothing to check.
+    fn close(&self) {
+        for (dir, checkpoints) in &self.dirs {
+            if dir.failure().is_some() {
+                continue;
+            }
+            let open = open_in(&self.table, dir);
+            let closing: Vec<_> =
+                open.iter().map(|it| Arc::new(Closing(Arc::clone(it))) as Arc<dyn Syncs>).collect();
+            flusher::sync_all(&closing);
+            checkpoints.recovery_points(dir, &open);
+            checkpoints.log_starts(dir, &open);
+            checkpoints.watermarks(dir, &open);
+        }
+    }
+
+    /// The thread of all that comes from time to time.
+    fn serve(&self, every: &Intervals) {
+        let mut schedule = Schedule::new(every, self.clock.monotonic());
+        loop {
+            let mut stop = self.stop.lock();
+            if !*stop {
+                self.wake.wait_for(&mut stop, schedule.patience(self.clock.monotonic()));
+            }
+            if *stop {
+                return;
+            }
+            drop(stop);
+            for chore in schedule.take(self.clock.monotonic()) {
+                self.run(chore);
+            }
+        }
+    }
+}
+
+impl Upkeep {
+    pub fn start(chores: Arc<Chores>) -> io::Result<Upkeep> {
+        let every = Intervals::of(&chores.config.load());
+        let mut threads = Vec::new();
+        for (index, (dir, _)) in chores.dirs.iter().enumerate() {
+            let (chores, dir) = (Arc::clone(&chores), Arc::clone(dir));
+            let serve = move || {
+                let open = || open_in(&chores.table, &dir);
+                let checkpoint = || {
+                    if let Some((_, checkpoints)) = chores.dirs.get(index) {
+                        checkpoints.recovery_points(&dir, &open());
+                    }
+                };
+                flusher::run(&dir, open, checkpoint);
+            };
+            threads.push(Builder::new().name(format!("flusher-{index}")).spawn(serve)?);
+        }
+        let thread = Arc::clone(&chores);
+        let serve = move || thread.serve(&every);
+        threads.push(Builder::new().name("upkeep".to_owned()).spawn(serve)?);
+        Ok(Upkeep { chores, threads })
+    }
+
+    /// Ends the threads, closes the logs, and writes all down. Returns the directories that are
+    /// whole, for their clean-shutdown markers. Blocks: not for a runtime's thread.
+    pub fn stop(self) -> Vec<Arc<Dir>> {
+        *self.chores.stop.lock() = true;
+        self.chores.wake.notify_all();
+        for (dir, _) in &self.chores.dirs {
+            dir.stop_flusher();
+        }
+        for thread in self.threads {
+            if thread.join().is_err() {
+                tracing::error!("A thread of upkeep has panicked");
+            }
+        }
+        self.chores.close();
+        let dirs = self.chores.dirs.iter().map(|(dir, _)| dir);
+        dirs.filter(|dir| dir.failure().is_none()).cloned().collect()
+    }
+}
+
+/// Closes instead of syncing, for [`flusher::sync_all`].
+#[derive(Debug)]
+struct Closing(Arc<Partition>);
+
+impl Syncs for Closing {
+    fn sync(&self) {
+        self.0.leave();
+        if let Err(error) = self.0.log().close() {
+            self.0.dir.fail(&format!("closing {}: {error}", self.0.name()));
+        }
+    }
+}
+
+/// Wakes everybody who waits for a partition of a failed directory.
+#[derive(Debug)]
+struct Waker {
+    table: Arc<Table>,
+    halt: Arc<Halt>,
+}
+
+#[derive(Debug)]
+struct Halt {
+    dirs_left: AtomicUsize,
+    all_failed: Notify,
+}
+
+impl Notified for Waker {
+    fn notify(&self, dir: &Dir) {
+        for partition in self.table.partitions() {
+            if std::ptr::eq(&*partition.dir, dir) {
+                partition.wake_all();
+            }
+        }
+        if self.halt.dirs_left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.halt.all_failed.notify_one();
+        }
+    }
+}
+
+fn open_in(table: &Table, dir: &Arc<Dir>) -> Vec<Arc<Partition>> {
+    let mut open = table.partitions();
+    open.retain(|partition| Arc::ptr_eq(&partition.dir, dir));
+    open
+}
+
+fn sync(partition: &Arc<Partition>) {
+    partition.sync();
+}
+
+/// What retention lets go of, and for how long it stays on the disk.
+fn retain(partition: &Partition, now_ms: i64) -> Vec<(PathBuf, Duration)> {
+    match partition.log().retain(now_ms) {
+        Ok(retained) => {
+            let delay = partition.log().config().file_delete_delay_ms;
+            let delay = Duration::from_millis(u64::try_from(delay).unwrap_or(0));
+            retained.doomed.paths.into_iter().map(|path| (path, delay)).collect()
+        }
+        Err(error) => {
+            failed(partition, "retention", &error);
+            Vec::new()
+        }
+    }
+}
+
+/// Below the reserve no blocks are taken ahead of what is written, either.
+fn look_for_room(dir: &Dir, open: impl Fn() -> Vec<Arc<Partition>>) {
+    let was_full = dir.is_full();
+    dir.look_for_room(0);
+    if was_full != dir.is_full() {
+        open().iter().for_each(|it| it.log().allow_preallocation(was_full));
+    }
+}
+
+fn failed(partition: &Partition, what: &str, error: &Error) {
+    let fault = partition.broken(error);
+    let said = fault.message.unwrap_or_default();
+    tracing::error!("{what} of {} failed: {said}", partition.name());
+}

@@ -1,0 +1,244 @@
+//! Opening logs, many at a time: those that a start finds, and those that a change asks for.
+
+use super::Parts;
+use crate::partition::{Dir, Partition, Place};
+use kraft::image::Image;
+use protocol::ids::{TopicPartition, Uuid};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use storage::checkpoint::{LOG_START, Offsets, RECOVERY_POINT, REPLICATION};
+use storage::error::Error;
+use storage::log::{Log, LogConfig, Open, Recovery};
+use storage::log_dir::{LogDir, Suffix};
+use storage::partition_metadata;
+
+/// A folder of a partition that a start found.
+#[derive(Debug)]
+pub(super) struct Found {
+    at: TopicPartition,
+    dir: Arc<Dir>,
+    /// None: a crash came before the id was written, or it is older than ids.
+    topic_id: Option<Uuid>,
+}
+
+/// A log to open, or to make if it is not there.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) at: TopicPartition,
+    pub(super) topic_id: Uuid,
+    pub(super) dir: Arc<Dir>,
+    pub(super) config: Arc<LogConfig>,
+}
+
+#[derive(Debug)]
+pub(super) struct Opening {
+    pub(super) at: TopicPartition,
+    pub(super) topic_id: Uuid,
+    pub(super) place: Place,
+}
+
+/// Looks what stands in the log directories. What an earlier process was to delete goes now.
+pub(super) fn scan(parts: &Parts) -> Vec<Found> {
+    let mut found = Vec::new();
+    for dir in parts.dirs.iter() {
+        let Some(log_dir) = dir.log_dir() else { continue };
+        let scan = match log_dir.scan() {
+            Ok(scan) => scan,
+            Err(error) => {
+                dir.fail(&format!("listing it: {error}"));
+                continue;
+            }
+        };
+        for (_, suffix, path) in scan.waiting {
+            if suffix == Suffix::Delete {
+                parts.doomed.put(path, parts.env.clock.monotonic());
+            }
+        }
+        let ids = at_once(threads_per_dir(parts), scan.partitions, |at| {
+            let path = log_dir.partition_path(&at);
+            (partition_metadata::read(&**log_dir.disk(), &path), at)
+        });
+        for (topic_id, at) in ids {
+            match topic_id {
+                Ok(topic_id) => found.push(Found { at, dir: Arc::clone(dir), topic_id }),
+                Err(error @ Error::Disk(_)) => dir.fail(&format!("reading {at}: {error}")),
+                Err(error) => tracing::error!("{at} is left alone: {error}"),
+            }
+        }
+    }
+    found
+}
+
+/// Where each partition lies that the metadata puts on this broker. The other folders are strays:
+/// they are renamed and kept, for the operator to look at.
+pub(super) fn by_partition(
+    parts: &Parts,
+    image: &Image,
+    found: Vec<Found>,
+) -> BTreeMap<TopicPartition, Arc<Dir>> {
+    let mut here = BTreeMap::<TopicPartition, Arc<Dir>>::new();
+    for Found { at, dir, topic_id } in found {
+        let topic = image.topic(&at.topic);
+        let belongs = topic.is_some_and(|topic| {
+            let is_this = topic_id.is_none_or(|id| id == topic.id);
+            let state = topic.partition(at.partition);
+            is_this && state.is_some_and(|state| state.has_replica(parts.node_id))
+        });
+        if belongs && !here.contains_key(&at) {
+            here.insert(at, dir);
+            continue;
+        }
+        let unique = Uuid(parts.env.rng.next_uuid_bytes());
+        let Some(log_dir) = dir.log_dir() else { continue };
+        match log_dir.set_aside(&at, unique, Suffix::Stray) {
+            Ok(aside) => tracing::warn!(
+                "{at} is not of this cluster's metadata; it is kept as {}",
+                aside.display()
+            ),
+            Err(error) => dir.fail(&format!("setting {at} aside: {error}")),
+        }
+    }
+    here
+}
+
+/// Opens or makes all of them, each directory with its own threads.
+pub(super) fn open_all(parts: &Parts, wanted: Vec<Wanted>) -> Vec<Opening> {
+    let mut by_dir = parts.dirs.iter().map(|dir| (dir, Vec::new())).collect::<Vec<_>>();
+    for it in wanted {
+        if let Some((_, of_dir)) = by_dir.iter_mut().find(|(dir, _)| Arc::ptr_eq(dir, &it.dir)) {
+            of_dir.push(it);
+        }
+    }
+    by_dir.retain(|(_, wanted)| !wanted.is_empty());
+    let opened = at_once(by_dir.len(), by_dir, |(dir, wanted)| open_in(parts, dir, wanted));
+    opened.into_iter().flatten().collect()
+}
+
+fn threads_per_dir(parts: &Parts) -> usize {
+    let threads = parts.config.load().values.log.recovery_threads_per_data_dir;
+    usize::try_from(threads).unwrap_or(1)
+}
+
+/// What the checkpoints of a directory say.
+#[derive(Debug, Default)]
+struct Known {
+    recovery_points: Offsets,
+    log_starts: Offsets,
+    watermarks: Offsets,
+}
+
+fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
+    let known = dir.log_dir().map_or(Ok(Known::default()), |log_dir| known(log_dir));
+    let known = known.unwrap_or_else(|error| {
+        dir.fail(&format!("reading its checkpoints: {error}"));
+        Known::default()
+    });
+    // One log is opened here and now; threads are for many.
+    let threads = threads_per_dir(parts).clamp(1, wanted.len().max(1));
+    at_once(threads, wanted, |it| {
+        let place = match open(parts, dir, &it, &known) {
+            Ok(partition) => Place::Open(partition),
+            Err(error) => {
+                if matches!(error, Error::Disk(_)) {
+                    dir.fail(&format!("opening {}: {error}", it.at));
+                }
+                tracing::error!("{} could not be opened: {error}", it.at);
+                Place::Offline
+            }
+        };
+        Opening { at: it.at, topic_id: it.topic_id, place }
+    })
+}
+
+/// A checkpoint that cannot be made sense of counts as none: then more is checked, nothing less.
+fn known(log_dir: &LogDir) -> Result<Known, Error> {
+    let read = |name| match log_dir.read_offsets(name) {
+        Err(error @ Error::Malformed { .. }) => {
+            tracing::warn!("{error}; all is checked instead");
+            Ok(Offsets::new())
+        }
+        read => read,
+    };
+    Ok(Known {
+        recovery_points: read(RECOVERY_POINT)?,
+        log_starts: read(LOG_START)?,
+        watermarks: read(REPLICATION)?,
+    })
+}
+
+fn open(
+    parts: &Parts,
+    dir: &Arc<Dir>,
+    it: &Wanted,
+    known: &Known,
+) -> Result<Arc<Partition>, Error> {
+    let log_dir = dir.log_dir().ok_or(Error::Missing)?;
+    let path = log_dir.create_partition(&it.at, it.topic_id)?;
+    let offset = |of: &Offsets| of.get(&it.at).copied().unwrap_or(0);
+    let now_ms = parts.env.clock.wall_ms();
+    let (log, recovery) = Log::open(Open {
+        clean: dir.was_clean,
+        recovery_point: offset(&known.recovery_points),
+        log_start_offset: offset(&known.log_starts),
+        high_watermark: offset(&known.watermarks),
+        producer_id_expiration_ms: i64::from(
+            parts.config.load().values.producer.id_expiration_ms,
+        ),
+        jitter: parts.env.rng.next_u64(),
+        ..Open::new(Arc::clone(log_dir.disk()), path, Arc::clone(&it.config), now_ms)
+    })?;
+    report(&it.at, &recovery);
+    Ok(Arc::new(Partition::new(it.at.clone(), it.topic_id, Arc::clone(dir), Arc::new(log))))
+}
+
+/// Says what a crash took, and what is damaged.
+fn report(at: &TopicPartition, recovery: &Recovery) {
+    if let Some(cut) = &recovery.cut {
+        let seen = cut.last_seen_offset.map_or(String::new(), |offset| format!(" up to {offset}"));
+        tracing::warn!(
+            "{at} ends at offset {} now: {} bytes behind it{seen} were not whole after the crash",
+            cut.log_end,
+            cut.bytes
+        );
+    }
+    for damage in &recovery.damaged {
+        tracing::error!(
+            "{at} is damaged: offsets {} to {} cannot be read; DeleteRecords up to {} heals it",
+            damage.offset,
+            damage.next_offset - 1,
+            damage.next_offset
+        );
+    }
+}
+
+/// Maps `items` on so many threads; the results come in the order of the items.
+fn at_once<T: Send, R: Send + Sync>(
+    threads: usize,
+    items: Vec<T>,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    if threads <= 1 || items.len() <= 1 {
+        return items.into_iter().map(work).collect();
+    }
+    let slots: Vec<_> = items
+        .into_iter()
+        .map(|item| (parking_lot::Mutex::new(Some(item)), OnceLock::new()))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let serve = || {
+        while let Some((item, result)) = slots.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Some(item) = item.lock().take() {
+                result.get_or_init(|| work(item));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(serve);
+        }
+        serve();
+    });
+    slots.into_iter().filter_map(|(_, result)| result.into_inner()).collect()
+}

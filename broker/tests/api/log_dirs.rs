@@ -1,0 +1,81 @@
+//! DescribeLogDirs, and log directories that fail.
+
+use crate::broker::{Broker, batch, dir_id};
+use crate::fetch::append;
+use crate::produce;
+use protocol::error::ErrorCode;
+use protocol::messages::describe_log_dirs_request::DescribableLogDirTopic;
+use protocol::messages::{DescribeLogDirsRequest, DescribeLogDirsResponse, StrBytes};
+use std::path::Path;
+use std::sync::Arc;
+
+fn two_dirs() -> Broker {
+    let mut broker = Broker::with_dirs(Arc::default(), &["/a", "/b"], &[]);
+    broker.create_in("x", 1, &[], dir_id(0));
+    broker.create_in("y", 2, &[], dir_id(1));
+    broker
+}
+
+/// Directory, error, and topics with their sizes.
+fn listed(response: &DescribeLogDirsResponse) -> Vec<(String, i16, Vec<(String, Vec<i64>)>)> {
+    let dirs = response.results.iter().map(|dir| {
+        let topics = dir.topics.iter().map(|topic| {
+            let sizes = topic.partitions.iter().map(|it| it.partition_size).collect();
+            (topic.name.to_string(), sizes)
+        });
+        (dir.log_dir.to_string(), dir.error_code, topics.collect())
+    });
+    dirs.collect()
+}
+
+#[test]
+fn each_directory_lists_what_lies_in_it() {
+    let broker = two_dirs();
+    append(&broker, "y", 1, batch(&["a"]));
+    let size = i64::try_from(batch(&["a"]).len()).unwrap();
+    for version in 1..=4 {
+        let response = broker.ask(&DescribeLogDirsRequest::default().with_topics(None), version);
+        let want = [
+            ("/a".to_owned(), 0, vec![("x".to_owned(), vec![0])]),
+            ("/b".to_owned(), 0, vec![("y".to_owned(), vec![0, size])]),
+        ];
+        assert_eq!(listed(&response), want);
+        let known = 0 < response.results[0].total_bytes && 0 < response.results[0].usable_bytes;
+        assert_eq!(known, 4 <= version);
+    }
+    let only = DescribableLogDirTopic::default()
+        .with_topic(StrBytes::from_static_str("y").into())
+        .with_partitions(vec![1]);
+    let request = DescribeLogDirsRequest::default().with_topics(Some(vec![only]));
+    let want = [
+        ("/a".to_owned(), 0, vec![]),
+        ("/b".to_owned(), 0, vec![("y".to_owned(), vec![size])]),
+    ];
+    assert_eq!(listed(&broker.ask(&request, 4)), want);
+}
+
+#[test]
+fn a_directory_that_fails_takes_only_its_own_partitions_along() {
+    let broker = two_dirs();
+    append(&broker, "x", 0, batch(&["a"]));
+    broker.disk.break_dir(Path::new("/a"));
+    let code = |topic| {
+        let response = broker.ask(&produce::to(topic, 0, 1, batch(&["a"])), 9);
+        response.responses[0].partition_responses[0].error_code
+    };
+    let maybe = ErrorCode::RequestTimedOut.code();
+    assert_eq!((code("x"), code("y")), (maybe, 0), "a write that failed may be there");
+    assert_eq!((code("x"), code("y")), (ErrorCode::KafkaStorageError.code(), 0));
+    let response = broker.ask(&DescribeLogDirsRequest::default().with_topics(None), 4);
+    let dirs: Vec<_> = response.results.iter().map(|dir| dir.error_code).collect();
+    assert_eq!(dirs, [ErrorCode::KafkaStorageError.code(), 0]);
+}
+
+#[tokio::test]
+async fn when_the_last_directory_fails_it_is_said() {
+    let broker = two_dirs();
+    broker.ctx.dirs[0].fail("a test");
+    let failed = broker.ctx.upkeep.all_failed();
+    broker.ctx.dirs[1].fail("a test");
+    failed.await;
+}

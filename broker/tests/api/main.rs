@@ -1,0 +1,14 @@
+//! The APIs end to end, on a broker in this process and a disk in memory; a file a family.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+mod broker;
+mod delete_records;
+mod describe;
+mod fetch;
+mod fetch_sessions;
+mod list_offsets;
+mod log_dirs;
+mod produce;
+mod producer_ids;
+mod restart;
+mod table;

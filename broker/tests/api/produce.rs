@@ -1,0 +1,238 @@
+//! Produce: what is accepted, what is refused and how, and when it is answered.
+
+use crate::broker::{Broker, NOW_MS, batch, builder};
+use broker::api::{Close, Reply};
+use broker::partition::Partition;
+use broker::partition::dir::Syncs;
+use bytes::Bytes;
+use protocol::compression::Codec;
+use protocol::error::ErrorCode;
+use protocol::ids::Uuid;
+use protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
+use protocol::messages::produce_response::PartitionProduceResponse;
+use protocol::messages::{ProduceRequest, ProduceResponse, StrBytes};
+use std::path::Path;
+use std::sync::Arc;
+
+pub(crate) fn to(topic: &str, number: i32, acks: i16, records: Bytes) -> ProduceRequest {
+    let data = PartitionProduceData::default().with_index(number).with_records(Some(records));
+    let topic = TopicProduceData::default()
+        .with_name(StrBytes::from_string(topic.to_owned()).into())
+        .with_partition_data(vec![data]);
+    ProduceRequest::default()
+        .with_acks(acks)
+        .with_timeout_ms(1000)
+        .with_topic_data(vec![topic])
+}
+
+fn said(response: &ProduceResponse) -> &PartitionProduceResponse {
+    &response.responses[0].partition_responses[0]
+}
+
+/// Produces with acks=1 and compares error, base offset and log start.
+#[track_caller]
+fn check(broker: &Broker, records: Bytes, want: (ErrorCode, i64, i64)) {
+    let response = broker.ask(&to("t", 0, 1, records), 9);
+    let said = said(&response);
+    let got = (said.error_code, said.base_offset, said.log_start_offset);
+    assert_eq!(got, (want.0.code(), want.1, want.2), "{:?}", said.error_message);
+}
+
+#[test]
+fn offsets_are_given_in_order_at_every_version() {
+    let mut broker = Broker::new();
+    let id = broker.create("t", 1, &[]);
+    let mut want = 0;
+    for version in 3..=13 {
+        for acks in [1, -1] {
+            let mut request = to("t", 0, acks, batch(&["a", "b"]));
+            if 13 <= version {
+                request.topic_data[0].name = StrBytes::default().into();
+                request.topic_data[0].topic_id = id.into();
+            }
+            let response = broker.ask(&request, version);
+            let said = said(&response);
+            assert_eq!((said.error_code, said.base_offset), (0, want), "version {version}");
+            assert_eq!(said.log_append_time_ms, -1);
+            want += 2;
+        }
+    }
+    assert_eq!(broker.partition("t", 0).log().high_watermark(), want);
+}
+
+#[test]
+fn what_is_not_here_is_said_by_the_name_it_was_asked_by() {
+    let broker = Broker::with_topic(1);
+    for (topic, number) in [("u", 0), ("t", 1), ("t", -1)] {
+        let response = broker.ask(&to(topic, number, 1, batch(&["a"])), 9);
+        let said = said(&response);
+        assert_eq!(said.error_code, ErrorCode::UnknownTopicOrPartition.code());
+        assert_eq!((said.base_offset, said.log_start_offset), (-1, -1));
+    }
+    let id = Uuid::from_random(9, 9);
+    let mut request = to("", 0, 1, batch(&["a"]));
+    request.topic_data[0].topic_id = id.into();
+    let response = broker.ask(&request, 13);
+    assert_eq!(said(&response).error_code, ErrorCode::UnknownTopicId.code());
+    assert_eq!(Uuid::from(response.responses[0].topic_id), id);
+}
+
+#[test]
+fn acks_other_than_three_are_refused() {
+    let broker = Broker::with_topic(1);
+    for acks in [2, -2, i16::MAX] {
+        let response = broker.ask(&to("t", 0, acks, batch(&["a"])), 9);
+        assert_eq!(said(&response).error_code, ErrorCode::InvalidRequiredAcks.code());
+    }
+    assert_eq!(broker.partition("t", 0).log().log_end(), 0);
+}
+
+#[test]
+fn without_acks_there_is_no_answer_and_an_error_closes_the_connection() {
+    let broker = Broker::with_topic(1);
+    assert!(matches!(broker.send(&to("t", 0, 0, batch(&["a"])), 9), Ok(Reply::Silence)));
+    let failed = broker.send(&to("u", 0, 0, batch(&["a"])), 9);
+    assert_eq!(failed.err(), Some(Close(ErrorCode::UnknownTopicOrPartition)));
+    assert_eq!(broker.partition("t", 0).log().log_end(), 1);
+}
+
+#[test]
+fn a_batch_that_is_not_whole_is_refused_and_nothing_is_appended() {
+    let broker = Broker::with_topic(1);
+    let good = batch(&["a", "b"]);
+    let changed = |at: usize, to: u8| {
+        let mut bytes = good.to_vec();
+        bytes[at] = to;
+        Bytes::from(bytes)
+    };
+    let (corrupt, invalid) = (ErrorCode::CorruptMessage, ErrorCode::InvalidRecord);
+    check(&broker, changed(70, 0xFF), (corrupt, -1, -1));
+    check(&broker, Bytes::new(), (invalid, -1, 0));
+    check(&broker, [good.clone(), good.clone()].concat().into(), (invalid, -1, 0));
+    assert_eq!(broker.partition("t", 0).log().log_end(), 0);
+    check(&broker, good, (ErrorCode::None, 0, 0));
+}
+
+#[test]
+fn zstd_needs_version_7() {
+    let broker = Broker::with_topic(1);
+    let records = builder(&["a"]).codec(Codec::Zstd, None).build().unwrap();
+    let code = |version| {
+        said(&broker.ask(&to("t", 0, 1, records.clone()), version)).error_code
+    };
+    assert_eq!(code(6), ErrorCode::UnsupportedCompressionType.code());
+    assert_eq!(code(7), 0);
+}
+
+#[test]
+fn a_compacted_topic_names_the_records_without_a_key() {
+    let mut broker = Broker::new();
+    broker.create("t", 1, &[("cleanup.policy", "compact")]);
+    let mut records = builder(&["a"]);
+    records.push(protocol::records::builder::NewRecord {
+        timestamp_ms: NOW_MS,
+        value: Some(b"b"),
+        ..Default::default()
+    });
+    let response = broker.ask(&to("t", 0, 1, records.build().unwrap()), 9);
+    let said = said(&response);
+    assert_eq!(said.error_code, ErrorCode::InvalidRecord.code());
+    let at: Vec<_> = said.record_errors.iter().map(|error| error.batch_index).collect();
+    assert_eq!(at, [1]);
+    assert!(said.error_message.is_some());
+}
+
+#[test]
+fn the_brokers_time_is_given_back() {
+    let mut broker = Broker::new();
+    broker.create("t", 1, &[("message.timestamp.type", "LogAppendTime")]);
+    broker.clock.pass(5);
+    let response = broker.ask(&to("t", 0, 1, batch(&["a"])), 9);
+    assert_eq!(said(&response).log_append_time_ms, NOW_MS + 5);
+}
+
+#[test]
+fn a_batch_sent_twice_is_in_the_log_once() {
+    let broker = Broker::with_topic(1);
+    let sent = |sequence| builder(&["a", "b"]).producer(7, 0, sequence).build().unwrap();
+    check(&broker, sent(0), (ErrorCode::None, 0, 0));
+    check(&broker, sent(2), (ErrorCode::None, 2, 0));
+    check(&broker, sent(0), (ErrorCode::None, 0, 0));
+    check(&broker, sent(6), (ErrorCode::OutOfOrderSequenceNumber, -1, 0));
+    let older = builder(&["a"]).producer(7, 1, 0).build().unwrap();
+    check(&broker, older, (ErrorCode::None, 4, 0));
+    check(&broker, sent(4), (ErrorCode::InvalidProducerEpoch, -1, 0));
+    assert_eq!(broker.partition("t", 0).log().log_end(), 5);
+}
+
+#[test]
+fn a_batch_larger_than_allowed_is_refused() {
+    let mut broker = Broker::new();
+    broker.create("t", 1, &[("max.message.bytes", "100")]);
+    check(&broker, batch(&["x".repeat(100).as_str()]), (ErrorCode::MessageTooLarge, -1, -1));
+    broker.configure("t", "max.message.bytes", "1000");
+    check(&broker, batch(&["x".repeat(100).as_str()]), (ErrorCode::None, 0, 0));
+}
+
+#[test]
+fn a_full_disk_refuses_and_takes_again_when_there_is_room() {
+    let mut broker = Broker::with_dirs(
+        Arc::default(),
+        &["/data"],
+        &["highwater.log.dir.reserve.bytes=1000000"],
+    );
+    broker.create("t", 1, &[]);
+    check(&broker, batch(&["a"]), (ErrorCode::None, 0, 0));
+    broker.disk.set_capacity(500_000);
+    broker.ctx.upkeep.run(broker::partition::upkeep::Chore::Space);
+    let response = broker.ask(&to("t", 0, -1, batch(&["b"])), 9);
+    assert_eq!(said(&response).error_code, ErrorCode::KafkaStorageError.code());
+    assert!(said(&response).error_message.as_ref().unwrap().contains("full"));
+    broker.disk.set_capacity(u64::MAX);
+    broker.ctx.upkeep.run(broker::partition::upkeep::Chore::Space);
+    check(&broker, batch(&["c"]), (ErrorCode::None, 1, 0));
+}
+
+fn durable() -> (Broker, Arc<Partition>) {
+    let mut broker = Broker::new();
+    broker.create("t", 1, &[("flush.messages", "1")]);
+    let partition = broker.partition("t", 0);
+    (broker, partition)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_durable_topic_answers_when_the_records_are_synced() {
+    let (broker, partition) = durable();
+    let request = to("t", 0, -1, batch(&["a"]));
+    let waiting = broker.wait(&request, 9);
+    let syncing = async {
+        assert_eq!(partition.log().high_watermark(), 0, "nobody sees what could be lost");
+        partition.sync();
+    };
+    let (response, ()) = tokio::join!(biased; waiting, syncing);
+    assert_eq!((said(&response).error_code, said(&response).base_offset), (0, 0));
+    assert_eq!(partition.log().high_watermark(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_does_not_come_in_time_says_maybe() {
+    let (broker, _) = durable();
+    let response = broker.wait(&to("t", 0, -1, batch(&["a"])), 9).await;
+    let said = said(&response);
+    assert_eq!((said.error_code, said.base_offset), (ErrorCode::RequestTimedOut.code(), 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_when_the_disk_fails_is_told_maybe_and_who_comes_later_no() {
+    let (broker, partition) = durable();
+    let request = to("t", 0, -1, batch(&["a"]));
+    let waiting = broker.wait(&request, 9);
+    let failing = async {
+        broker.disk.break_dir(Path::new("/data"));
+        partition.sync();
+    };
+    let (response, ()) = tokio::join!(biased; waiting, failing);
+    assert_eq!(said(&response).error_code, ErrorCode::RequestTimedOut.code());
+    let response = broker.ask(&to("t", 0, -1, batch(&["b"])), 9);
+    assert_eq!(said(&response).error_code, ErrorCode::KafkaStorageError.code());
+}

@@ -1,0 +1,120 @@
+//! What a broker has again after it stopped, or was stopped.
+
+use crate::broker::{Broker, batch, builder};
+use crate::fetch::{append, bases, of, said};
+use broker::partition::upkeep::Chore;
+use broker::partition::dir::Syncs;
+use protocol::error::ErrorCode;
+use std::path::Path;
+use std::sync::Arc;
+use storage::disk::Disk;
+
+fn names(disk: &dyn Disk, dir: &str) -> Vec<String> {
+    let entries = disk.list(Path::new(dir)).unwrap();
+    entries.into_iter().filter(|it| it.is_dir).map(|it| it.name).collect()
+}
+
+#[test]
+fn after_a_killed_process_every_record_is_there() {
+    let mut broker = Broker::with_topic(3);
+    broker.create("u", 1, &[]);
+    for number in [0, 2] {
+        append(&broker, "t", number, batch(&["a", "b"]));
+    }
+    append(&broker, "u", 0, builder(&["a"]).producer(7, 0, 0).build().unwrap());
+    let disk = Arc::new(broker.disk.fork());
+    let broker = broker.restart(disk);
+    let ends: Vec<_> = (0..3).map(|it| broker.partition("t", it).log().high_watermark()).collect();
+    assert_eq!(ends, [2, 0, 2]);
+    assert_eq!(bases(said(&broker.ask(&of("t", 2, 0), 12))), [0]);
+    append(&broker, "u", 0, builder(&["a"]).producer(7, 0, 0).build().unwrap());
+    assert_eq!(broker.partition("u", 0).log().log_end(), 1, "it knows what it has");
+}
+
+#[test]
+fn after_a_power_cut_a_synced_record_is_there() {
+    let broker = Broker::with_topic(1);
+    append(&broker, "t", 0, batch(&["a"]));
+    broker.partition("t", 0).sync();
+    broker.ctx.upkeep.run(Chore::RecoveryPoints);
+    append(&broker, "t", 0, batch(&["b"]));
+    for seed in 0..20 {
+        let disk = Arc::new(broker.disk.crash(seed));
+        let again = Broker::with_image(disk, broker.image.clone());
+        let end = again.partition("t", 0).log().log_end();
+        assert!([1, 2].contains(&end), "seed {seed}: {end}");
+    }
+}
+
+#[test]
+fn what_the_metadata_does_not_know_is_set_aside() {
+    let mut broker = Broker::new();
+    let id = broker.create("t", 1, &[]);
+    let kept = broker.image.clone();
+    broker.create("u", 1, &[]);
+    append(&broker, "u", 0, batch(&["a"]));
+    broker.image = kept;
+    let disk = Arc::new(broker.disk.fork());
+    let broker = broker.restart(disk);
+    let names = names(&*broker.disk, "/data");
+    assert_eq!(names.len(), 2);
+    assert_eq!(names[0], "t-0");
+    assert!(names[1].starts_with("u-0.") && names[1].ends_with("-stray"), "{names:?}");
+    assert!(broker.ctx.partitions.topic_by_id(id).is_some());
+}
+
+#[test]
+fn a_topic_made_again_does_not_get_the_records_of_the_old_one() {
+    let mut broker = Broker::new();
+    let old = broker.create("t", 1, &[]);
+    append(&broker, "t", 0, batch(&["a"]));
+    broker.delete(old);
+    assert!(broker.ctx.partitions.topic("t").is_none());
+    let new = broker.create("t", 1, &[]);
+    assert_ne!(old, new);
+    assert_eq!(broker.partition("t", 0).log().log_end(), 0);
+    let mut request = of("", 0, 0);
+    request.topics[0].topic_id = old.into();
+    assert_eq!(said(&broker.ask(&request, 13)).error_code, ErrorCode::UnknownTopicId.code());
+}
+
+#[test]
+fn a_deleted_topic_leaves_the_disk_after_the_delay() {
+    let mut broker = Broker::new();
+    let id = broker.create("t", 2, &[("file.delete.delay.ms", "5000")]);
+    append(&broker, "t", 0, batch(&["a"]));
+    broker.delete(id);
+    let aside = names(&*broker.disk, "/data");
+    assert!(aside.len() == 2 && aside.iter().all(|it| it.ends_with("-delete")), "{aside:?}");
+    broker.clock.pass(4999);
+    broker.ctx.upkeep.run(Chore::Unlink);
+    assert_eq!(names(&*broker.disk, "/data").len(), 2);
+    broker.clock.pass(1);
+    broker.ctx.upkeep.run(Chore::Unlink);
+    assert_eq!(names(&*broker.disk, "/data"), Vec::<String>::new());
+}
+
+#[test]
+fn retention_lets_go_of_what_is_too_old() {
+    let mut broker = Broker::new();
+    broker.create("t", 1, &[("retention.ms", "60000"), ("file.delete.delay.ms", "0")]);
+    append(&broker, "t", 0, batch(&["a"]));
+    broker.clock.pass(61_000);
+    broker.ctx.upkeep.run(Chore::Retention);
+    let log = Arc::clone(broker.partition("t", 0).log());
+    assert_eq!((log.log_start(), log.log_end()), (1, 1));
+    broker.ctx.upkeep.run(Chore::Unlink);
+    let files = broker.disk.list(Path::new("/data/t-0")).unwrap();
+    assert!(files.iter().all(|it| !it.name.ends_with(".deleted")), "{files:?}");
+    let disk = Arc::new(broker.disk.fork());
+    let broker = broker.restart(disk);
+    assert_eq!(broker.partition("t", 0).log().log_start(), 1);
+}
+
+#[test]
+fn a_new_config_is_in_force_at_once() {
+    let mut broker = Broker::with_topic(1);
+    assert!(!broker.partition("t", 0).log().config().is_durable());
+    broker.configure("t", "flush.messages", "1");
+    assert!(broker.partition("t", 0).log().config().is_durable());
+}
