@@ -303,7 +303,8 @@ fn from_properties(settings: &Settings, is_static: bool) -> Result<Voters, Start
             settings.static_voters.len()
         ));
     }
-    let nodes = BTreeMap::from([(me, settings.node.clone())]);
+    let endpoints = &settings.node.endpoints;
+    let nodes = BTreeMap::from([(me, crate::format::voter_node(endpoints))]);
     Voters::new(vec![BTreeSet::from([me])], nodes)
         .map_err(|error| StartError::Refused(error.to_string()))
 }

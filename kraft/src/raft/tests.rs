@@ -95,3 +95,58 @@ async fn what_is_appended_is_there_after_a_restart() {
     assert_eq!((topics(&quorum), quorum.info().leader_epoch), (10, 2));
     quorum.shutdown().await;
 }
+
+/// Runs until the power fails at some operation; gives the topics whose creation was answered.
+async fn work(disk: &SimDisk) -> u32 {
+    let Ok(quorum) = up(disk).await else { return 0 };
+    let mut answered = topics(&quorum) as u32;
+    for number in answered..answered + 6 {
+        // Two decisions in flight, so that they may share a sync.
+        let one = quorum.propose(batch_of(&[topic(2 * number)])).await;
+        let two = quorum.propose(batch_of(&[topic(2 * number + 1)])).await;
+        let (Ok(one), Ok(two)) = (one, two) else { break };
+        if quorum.applied(one).await.is_err() || quorum.applied(two).await.is_err() {
+            break;
+        }
+        answered = number + 1;
+        if number % 3 == 2 {
+            let end = quorum.next_offset();
+            if quorum.begin_snapshot().await.is_err() || quorum.snapshot_stands(end).await.is_err()
+            {
+                break;
+            }
+            if quorum.clean(1, 0).await.is_err() {
+                break;
+            }
+        }
+    }
+    quorum.shutdown().await;
+    answered
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answered_decision_survives_a_crash_at_any_point() {
+    let whole = formatted(1);
+    let before = whole.operations();
+    let done = work(&whole).await;
+    assert_eq!(done, 6);
+    let operations = whole.operations() - before;
+    assert!(operations > 30, "{operations}");
+    for at in 0..operations {
+        for seed in 0..3 {
+            let disk = formatted(seed);
+            disk.crash_at(disk.operations() + at);
+            let answered = work(&disk).await;
+            let after = disk.crash(seed + at);
+            let quorum = up(&after).await.unwrap_or_else(|why| panic!("at {at}/{seed}: {why}"));
+            let image = quorum.image().borrow().clone();
+            for number in 0..2 * answered {
+                let name = format!("t{number}");
+                assert!(image.topic(&name).is_some(), "{name} is lost at {at}/{seed}");
+            }
+            let next = quorum.next_offset();
+            assert_eq!(append(&quorum, &[topic(1000)]).await, Ok(next), "at {at}/{seed}");
+            quorum.shutdown().await;
+        }
+    }
+}

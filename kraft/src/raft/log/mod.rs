@@ -244,6 +244,7 @@ impl Log {
             if let Some(size) = size {
                 segment.file.truncate(size)?;
                 segment.size = size;
+                segment.first_ms = segment.first_ms.filter(|_| 0 < size);
             }
             segment.file.sync()?;
         }
