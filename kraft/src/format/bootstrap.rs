@@ -82,9 +82,9 @@ mod tests {
     use super::*;
 
     fn texts(levels: &BTreeMap<String, i16>) -> String {
-        let text = |record: &Record| match record {
-            Record::FeatureLevel(it) => format!("{}={}", it.name, it.feature_level),
-            other => other.kind().to_owned(),
+        let text = |record: &Record| {
+            let Record::FeatureLevel(it) = record else { return record.kind().to_owned() };
+            format!("{}={}", it.name, it.feature_level)
         };
         records(levels).iter().map(text).collect::<Vec<_>>().join(" ")
     }

@@ -69,7 +69,8 @@ mod tests {
         assert_eq!(counts, want);
         let header = |batch: &Batch| protocol::records::BatchHeader::read(&batch.bytes).unwrap();
         let written: Vec<_> = batches.iter().map(header).map(|it| it.record_count).collect();
-        assert_eq!(written, want.iter().map(|count| *count as i32).collect::<Vec<_>>());
+        let want = want.iter().map(|count| i32::try_from(*count).unwrap());
+        assert_eq!(written, want.collect::<Vec<_>>());
     }
 
     fn small(count: usize) -> Vec<Record> {

@@ -177,7 +177,7 @@ impl Node {
     /// Stops: what was decided is answered, what waits is refused, and all is on disk.
     pub async fn shutdown(&self) {
         // An error says that it has stopped already.
-        let _ = self.commands.send(Command::Stop).await;
+        drop(self.commands.send(Command::Stop).await);
         self.stopped().await;
     }
 }

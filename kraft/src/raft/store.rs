@@ -79,11 +79,10 @@ async fn flush(shared: Arc<Shared>, mut waiting: mpsc::UnboundedReceiver<Waiting
         let result = result.await;
         for one in together.drain(..) {
             if let Waiting::Append(callback) = one {
-                let copy = result
-                    .as_ref()
-                    .map(|()| ())
-                    .map_err(|error| io::Error::new(error.kind(), error.to_string()));
-                callback.io_completed(copy);
+                callback.io_completed(match &result {
+                    Ok(()) => Ok(()),
+                    Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+                });
             }
         }
     }
