@@ -12,9 +12,8 @@ const TRANSACTIONS_LEVEL: i16 = 13;
 
 const MIN_INSYNC_REPLICAS: &str = "min.insync.replicas";
 
-/// The features of a new cluster, each at its highest level: what `format` puts in the first
-/// snapshot.
-pub fn feature_records() -> Vec<Record> {
+/// The features of a new cluster, each at its highest level.
+fn feature_records() -> Vec<Record> {
     let features = FEATURES.iter().filter(|feature| feature.is_feature_record);
     let record = |feature: &protocol::features::Feature| FeatureLevelRecord {
         name: feature.name.to_owned(),

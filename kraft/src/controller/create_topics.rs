@@ -89,7 +89,7 @@ fn refused(topic: &CreatableTopic, refusal: &Refusal) -> CreatableTopicResult {
         .with_error_message(Some(refusal.text()))
         .with_num_partitions(-1)
         .with_replication_factor(-1)
-        .with_configs(None)
+        .with_configs(Some(Vec::new()))
 }
 
 struct Creation<'a> {

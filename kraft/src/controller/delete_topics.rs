@@ -8,7 +8,7 @@ use protocol::ids::Uuid;
 use protocol::messages::delete_topics_request::DeleteTopicState;
 use protocol::messages::delete_topics_response::DeletableTopicResult;
 use protocol::messages::{DeleteTopicsRequest, DeleteTopicsResponse};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Decide for DeleteTopicsRequest {
     fn decide(
@@ -22,37 +22,29 @@ impl Decide for DeleteTopicsRequest {
         let named = named.map(|name| DeleteTopicState::default().with_name(Some(name.clone())));
         let asked: Vec<DeleteTopicState> = named.chain(self.topics.iter().cloned()).collect();
 
-        let mut seen = BTreeMap::<(Option<&str>, Uuid), usize>::new();
-        let mut topics_named = BTreeMap::<Uuid, usize>::new();
+        // However it is named, a topic is one.
+        let identity = |it| find(image, it).map_or_else(|_| key(it), |topic| (None, topic.id));
+        let mut seen = BTreeMap::<Key<'_>, usize>::new();
         for it in &asked {
-            *seen
-                .entry((it.name.as_deref().map(|name| &**name), it.topic_id.into()))
-                .or_default() += 1;
-            if let Ok(topic) = find(image, it) {
-                *topics_named.entry(topic.id).or_default() += 1;
-            }
+            *seen.entry(identity(it)).or_default() += 1;
         }
-        let decide = |it: &DeleteTopicState| {
+        let decide = |it| {
             if !state.creation.delete_topic_enable {
                 let why = "topics cannot be deleted: delete.topic.enable is false";
                 return Err(Refusal::new(ErrorCode::TopicDeletionDisabled, why));
             }
-            let topic = find(image, it);
-            let is_repeated = match &topic {
-                Ok(topic) => topics_named.get(&topic.id).is_some_and(|count| 1 < *count),
-                Err(_) => {
-                    let key = (it.name.as_deref().map(|name| &**name), it.topic_id.into());
-                    seen.get(&key).is_some_and(|count| 1 < *count)
-                }
-            };
-            if is_repeated && !is_ill_formed(it) {
+            if !is_ill_formed(it) && seen.get(&identity(it)).is_some_and(|count| 1 < *count) {
                 let why = "the topic is in the request more than once";
                 return Err(Refusal::new(ErrorCode::InvalidRequest, why));
             }
-            topic
+            find(image, it)
         };
         let (mut records, mut responses) = (Vec::new(), Vec::new());
+        let mut answered = BTreeSet::new();
         for it in &asked {
+            if !is_ill_formed(it) && !answered.insert(key(it)) {
+                continue;
+            }
             responses.push(match decide(it) {
                 Ok(topic) => {
                     let record = RemoveTopicRecord { topic_id: topic.id, ..Default::default() };
@@ -71,6 +63,13 @@ impl Decide for DeleteTopicsRequest {
         }
         Decision::append(records, DeleteTopicsResponse::default().with_responses(responses))
     }
+}
+
+/// A topic as a request names it.
+type Key<'a> = (Option<&'a str>, Uuid);
+
+fn key(it: &DeleteTopicState) -> Key<'_> {
+    (it.name.as_deref().map(|name| &**name), it.topic_id.into())
 }
 
 /// Neither name nor id, or both.

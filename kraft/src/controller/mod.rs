@@ -19,7 +19,7 @@ mod topic_name;
 #[cfg(test)]
 mod tests;
 
-pub use bootstrap::{bootstrap_records, feature_records};
+pub use bootstrap::bootstrap_records;
 pub use producer_ids::PRODUCER_ID_BLOCK_LEN;
 pub use state::{Session, State};
 

@@ -15,7 +15,7 @@ const CLUSTER_METADATA: &str = "__cluster_metadata";
 pub(super) fn check(name: &str, image: &Image) -> Result<(), Refusal> {
     if name == CLUSTER_METADATA {
         let why = format!("{CLUSTER_METADATA} is the cluster's own log, and nobody's to create");
-        return Err(Refusal::new(ErrorCode::TopicAuthorizationFailed, why));
+        return Err(Refusal::new(ErrorCode::InvalidRequest, why));
     }
     check_form(name).map_err(|why| Refusal::new(ErrorCode::InvalidTopicException, why))?;
     if image.topic(name).is_some() {
