@@ -11,7 +11,7 @@ use crate::producer::{EndedTxn, Producers};
 use crate::segment::name::{Fate, Kind, Name, OF_A_SEGMENT};
 use crate::segment::recent::Mark;
 use crate::segment::scan::{Found, ScanError};
-use crate::segment::{Home, Located, Segment};
+use crate::segment::{Home, Located, Segment, Trust};
 use crate::txn_index;
 use std::collections::BTreeSet;
 use std::io;
@@ -190,10 +190,15 @@ fn recover_tail(
     // The segment that holds the recovery point, and all behind it.
     let holds = segments.partition_point(|it| it.base() <= open.recovery_point).saturating_sub(1);
     let first = if open.clean { last } else { holds };
+    let trust = match (open.clean, open.config.compact) {
+        (true, _) => Trust::All,
+        (false, true) => Trust::Offsets,
+        (false, false) => Trust::Nothing,
+    };
     let mut end = 0;
     for index in first..=last {
         let Some(segment) = segments.get_mut(index) else { break };
-        let found = segment.recover(home, open.recovery_point, !open.clean)?;
+        let found = segment.recover(home, open.recovery_point, trust)?;
         recovery.scanned_bytes += found.scanned;
         end = found.next_offset;
         // The next one begins where this one ended, unless a cleaner was here. So what is missing
@@ -201,8 +206,7 @@ fn recover_tail(
         let next = segments.get(index + 1).map(Segment::base);
         let has_gap = next.is_some_and(|next| end < next)
             && open.recovery_point <= end
-            && !open.clean
-            && !open.config.compact;
+            && trust == Trust::Nothing;
         if found.flaw.is_some() || has_gap {
             let Some((segment, behind)) = segments.get(index..).and_then(<[_]>::split_first) else {
                 break;

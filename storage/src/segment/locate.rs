@@ -51,15 +51,21 @@ impl Segment {
         wanted: impl Fn(&Found) -> bool,
     ) -> Result<Located, ScanError> {
         let mut scan = Scan::new(&*self.file, from, to, HEADERS).at_or_above(self.base);
+        let segment_end = self.base + i64::from(self.recent.end().relative);
         loop {
+            let floor = scan.floor();
             match scan.next() {
-                Ok(Some(found)) if wanted(&found) => {
-                    let next = Some(found.end());
-                    return Ok(Located::At { position: found.position, next });
+                Ok(Some(found)) if found.last_offset < segment_end => {
+                    if wanted(&found) {
+                        let next = Some(found.end());
+                        return Ok(Located::At { position: found.position, next });
+                    }
                 }
-                Ok(Some(_)) => {}
                 Ok(None) => return Ok(Located::Behind),
-                Err(ScanError::Flawed(_)) => {
+                beyond @ (Ok(Some(_)) | Err(ScanError::Flawed(_))) => {
+                    if let Ok(Some(found)) = beyond {
+                        scan.jump(found.position, floor); // What it says of its offsets is wrong.
+                    }
                     let damage = self.damage_at(&mut scan)?;
                     let behind = Found {
                         position: damage.position,

@@ -11,7 +11,7 @@ mod whole_file;
 
 pub use damage::Damage;
 pub use locate::Located;
-pub use recover::Recovered;
+pub use recover::{Recovered, Trust};
 pub use whole_file::{append, open};
 
 use crate::disk::{Disk, File};

@@ -20,6 +20,17 @@ pub struct Recovered {
     pub cut_bytes: u64,
 }
 
+/// What a stop left of the batches that may not have been synced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// It was clean: they are whole.
+    All,
+    /// A cleaner may have taken some of them: the checksum of each is checked.
+    Offsets,
+    /// Also, each begins where the one before ended: its offset is outside of its checksum.
+    Nothing,
+}
+
 impl Segment {
     /// Makes it the segment that is appended to, as it stands, after it was sealed or cut: index
     /// entries at or above its end go, and what no entry covers is walked over.
@@ -66,14 +77,16 @@ impl Segment {
     }
 
     /// Walks over what no index entry below `border` (an offset) covers, to the end of the file or
-    /// the first flaw at or above the border, and ends there. With `verify` the checksums of all
-    /// at or above the border are checked. Flaws below are damage, and are passed over.
+    /// the first flaw at or above the border, and ends there. What is
+    /// checked of those at or above the border is a matter of trust. Flaws below are damage, and
+    /// are passed over.
     pub fn recover(
         &mut self,
         home: &Home,
         border: i64,
-        verify: bool,
+        trust: Trust,
     ) -> Result<Recovered, ScanError> {
+        let verify = trust != Trust::All;
         let size = self.file.size()?;
         let position =
             u32::try_from(size).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
@@ -85,13 +98,21 @@ impl Segment {
         let block = if verify { scan::WHOLE } else { HEADERS };
         let mut scan = self.scan(from, block);
         let mut next_offset = self.base;
+        // Behind an index entry nothing tells what the first batch should begin with.
+        let mut knows_next = from == 0;
         let flaw = loop {
             let flaw = match scan.next() {
                 Ok(Some(found)) => {
-                    if verify && border <= found.last_offset && !scan.is_intact(&found)? {
+                    let is_new = verify && border <= found.last_offset;
+                    let has_gap = knows_next && next_offset < found.base_offset;
+                    if is_new && has_gap && trust == Trust::Nothing {
+                        scan.jump(found.position, next_offset);
+                        Flaw::Order
+                    } else if is_new && !scan.is_intact(&found)? {
                         scan.jump(found.position, found.base_offset);
                         Flaw::Checksum
                     } else {
+                        knows_next = true;
                         let Some(indexes) = self.indexes.get() else { break None };
                         self.index(place, indexes, &found, home)?;
                         next_offset = found.last_offset.saturating_add(1);
