@@ -173,6 +173,7 @@ pub(super) fn produce(pair: &mut Pair) {
     pair.each("log append time", 3..=13, |version, side| {
         produce_to(version, side, "appended", 0, Some(batch(Codec::None)))
     });
+    pair.await_producer_ids();
     pair.each("a producer id", 0..=5, |version, _| {
         let request = InitProducerIdRequest::default()
             .with_transactional_id(None)

@@ -10,10 +10,11 @@ mod normal;
 use compat_tests::broker::Broker;
 use compat_tests::home::root;
 use compat_tests::kafka::{Kafka, Quorum};
+use compat_tests::process::until;
 use compat_tests::wire::Connection;
 use normal::Normal;
 use protocol::messages::metadata_request::MetadataRequestTopic;
-use protocol::messages::{MetadataRequest, Request, StrBytes};
+use protocol::messages::{InitProducerIdRequest, MetadataRequest, Request, StrBytes};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::time::Duration;
@@ -79,11 +80,20 @@ impl Pair {
         }
     }
 
+    /// A broker asks its controller for a first block of producer ids; until it has one, clients
+    /// are told to ask again.
+    fn await_producer_ids(&self) {
+        for port in [self.theirs.port, self.ours.port] {
+            until("a producer id", Duration::from_secs(30), || {
+                let request = InitProducerIdRequest::default().with_transactional_id(None);
+                let answer = Connection::open(port).unwrap().ask(&request, 2).unwrap();
+                (answer.error_code == 0).then_some(())
+            });
+        }
+    }
+
     fn compare(&mut self, what: &str, theirs: &str, ours: &str) {
         self.asked += 1;
-        if std::env::var_os("COMPAT_SHOW").is_some() {
-            println!("{what}");
-        }
         if theirs != ours {
             println!("{what}\n  Apache Kafka: {theirs}\n  Highwater:    {ours}");
             self.found.insert(what.to_owned());

@@ -7,7 +7,8 @@ pub(super) struct Normal {
 }
 
 /// Fields whose number or text is each broker's own.
-const OWN: [&str; 16] = [
+const OWN: [&str; 17] = [
+    "producer_id: ",
     "port: ",
     "cluster_id: ",
     "error_message: Some(",
