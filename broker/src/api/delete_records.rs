@@ -2,7 +2,8 @@
 
 use super::context::{Ctx, RequestContext};
 use super::handler::Handler;
-use super::hosted::{self, Named};
+use super::hosted;
+use super::named::Named;
 use super::reply::{Handled, Reply};
 use crate::partition::upkeep::Chore;
 use protocol::error::ErrorCode;
@@ -79,7 +80,8 @@ fn delete(
     if !(0..=watermark).contains(&before) {
         return Err(ErrorCode::OffsetOutOfRange);
     }
-    let start = log.delete_records_before(before).map_err(|error| partition.unreadable(error).code)?;
+    let start =
+        log.delete_records_before(before).map_err(|error| partition.unreadable(error).code)?;
     partition.wake_all();
     Ok(start)
 }

@@ -2,16 +2,15 @@
 
 use super::context::{Ctx, RequestContext};
 use super::handler::Handler;
-use super::hosted::{self, Named};
+use super::hosted;
+use super::named::Named;
 use super::reply::{Handled, Reply};
 use protocol::error::ErrorCode;
 use protocol::messages::describe_producers_request::TopicRequest;
 use protocol::messages::describe_producers_response::{
     PartitionResponse, ProducerState, TopicResponse,
 };
-use protocol::messages::{
-    DescribeProducersRequest, DescribeProducersResponse, StrBytes, Versions,
-};
+use protocol::messages::{DescribeProducersRequest, DescribeProducersResponse, StrBytes, Versions};
 use storage::producer::Producer;
 
 pub(super) struct DescribeProducers;
@@ -72,9 +71,7 @@ fn answer(
     let topic = |topic: &TopicRequest| {
         let numbers = topic.partition_indexes.iter();
         let partitions = numbers.map(|number| partition(topic.name.as_str(), *number));
-        TopicResponse::default()
-            .with_name(topic.name.clone())
-            .with_partitions(partitions.collect())
+        TopicResponse::default().with_name(topic.name.clone()).with_partitions(partitions.collect())
     };
     let topics = request.topics.iter().map(topic).collect();
     DescribeProducersResponse::default().with_topics(topics)

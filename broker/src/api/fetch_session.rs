@@ -3,7 +3,7 @@
 //! A session keeps its partitions in serving order. One that returned data moves to the end, so
 //! that a busy partition does not starve the ones behind it.
 
-use super::hosted::Named;
+use super::named::Named;
 use parking_lot::Mutex;
 use protocol::error::ErrorCode;
 use protocol::ids::{TopicName, Uuid};
@@ -224,9 +224,8 @@ fn evictable(
     }
     // A follower's session outranks a client's, whatever the sizes; else the larger one stays.
     let rank = |slot: &Slot| (slot.from_follower, slot.partitions);
-    let may_go = |slot: &Slot| {
-        EVICTION_AGE < since(slot.made) || (from_follower && !slot.from_follower)
-    };
+    let may_go =
+        |slot: &Slot| EVICTION_AGE < since(slot.made) || (from_follower && !slot.from_follower);
     let candidates = slots.iter().filter(|(_, slot)| may_go(slot));
     let (id, least) = candidates.min_by_key(|(_, slot)| (rank(slot), slot.used))?;
     (rank(least) < (from_follower, partitions)).then_some(*id)
@@ -344,6 +343,3 @@ fn items(request: &FetchRequest, by_id: bool) -> impl Iterator<Item = Item> {
 fn topic_of(name: &str, id: Uuid, by_id: bool) -> Topic {
     if by_id { Topic::Id(id) } else { Topic::Name(name.into()) }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,26 +1,15 @@
 //! Finding the partition that a request names, and the leader to name in its place.
 
 use super::context::{Ctx, RequestContext};
+use super::named::Named;
 use crate::partition::{Partition, Place};
 use kraft::image::Image;
 use protocol::error::ErrorCode;
-use protocol::ids::Uuid;
 use protocol::messages::StrBytes;
 use std::sync::Arc;
 
-/// A topic as a request names it.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Named<'a> {
-    Name(&'a str),
-    Id(Uuid),
-}
-
 /// The open partition that a request names.
-pub(super) fn find(
-    ctx: &Ctx,
-    topic: Named<'_>,
-    number: i32,
-) -> Result<Arc<Partition>, ErrorCode> {
+pub(super) fn find(ctx: &Ctx, topic: Named<'_>, number: i32) -> Result<Arc<Partition>, ErrorCode> {
     let here = match topic {
         Named::Name(name) => ctx.partitions.topic(name),
         Named::Id(id) => ctx.partitions.topic_by_id(id),

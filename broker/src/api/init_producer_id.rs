@@ -26,9 +26,7 @@ impl Handler for InitProducerId {
             return Ok(Reply::Now(given(id).into()));
         }
         let ids = Arc::clone(&ctx.producer_ids);
-        Ok(Reply::later(async move {
-            Ok(ids.take().await.map_or_else(failed, given).into())
-        }))
+        Ok(Reply::later(async move { Ok(ids.take().await.map_or_else(failed, given).into()) }))
     }
 
     fn refuse(_request: &InitProducerIdRequest, code: ErrorCode) -> InitProducerIdResponse {

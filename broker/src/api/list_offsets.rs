@@ -2,7 +2,8 @@
 
 use super::context::{Ctx, RequestContext};
 use super::handler::Handler;
-use super::hosted::{self, Named};
+use super::hosted;
+use super::named::Named;
 use super::reply::{Handled, Reply};
 use crate::partition::{Isolation, Partition};
 use protocol::error::ErrorCode;

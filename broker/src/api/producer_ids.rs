@@ -1,8 +1,10 @@
 //! The ids that this broker gives to producers: blocks from the controller, handed out one by one.
 
 use kraft::env::Boxed;
+use kraft::node::Node;
 use parking_lot::Mutex;
 use protocol::error::ErrorCode;
+use protocol::messages::AllocateProducerIdsRequest;
 use std::fmt;
 use std::ops::Range;
 
@@ -28,6 +30,11 @@ impl ProducerIds {
         ProducerIds { left: Mutex::default(), asking: tokio::sync::Mutex::default(), next_block }
     }
 
+    /// Blocks from the controller that this node knows, for the broker that it registered as.
+    pub fn of_node(node: Node, broker_id: i32) -> ProducerIds {
+        ProducerIds::new(Box::new(move || Box::pin(allocate(node.clone(), broker_id))))
+    }
+
     /// An id, if the block has one left.
     pub(super) fn take_now(&self) -> Option<i64> {
         self.left.lock().next()
@@ -44,6 +51,21 @@ impl ProducerIds {
         *self.left.lock() = block;
         Ok(id)
     }
+}
+
+async fn allocate(node: Node, broker_id: i32) -> Result<Range<i64>, ErrorCode> {
+    // As in Apache Kafka, for a producer to try again.
+    const NOT_YET: ErrorCode = ErrorCode::CoordinatorLoadInProgress;
+    let broker_epoch = node.image().broker(broker_id).map(|it| it.broker_epoch);
+    let request = AllocateProducerIdsRequest::default()
+        .with_broker_id(broker_id.into())
+        .with_broker_epoch(broker_epoch.ok_or(NOT_YET)?);
+    let answer = node.ask(request).await.map_err(|_| NOT_YET)?;
+    if answer.error_code != 0 {
+        return Err(NOT_YET);
+    }
+    let start = answer.producer_id_start.0;
+    Ok(start..start.saturating_add(i64::from(answer.producer_id_len)))
 }
 
 #[cfg(test)]

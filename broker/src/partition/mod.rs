@@ -10,7 +10,7 @@ pub mod waiters;
 
 pub use dir::Dir;
 pub use leader::{Rules, Term};
-pub use settings::Settings;
 pub use replica::{Ask, Fault, Isolation, Partition, Read};
+pub use settings::Settings;
 pub use table::{Place, Table, Topic};
 pub use waiters::Wakeup;

@@ -2,7 +2,7 @@
 
 use super::dir::{Dir, Syncs};
 use super::leader::{Effects, Event, Leader, Rules, Term};
-use super::waiters::{Wakeup, Waiters};
+use super::waiters::{Waiters, Wakeup};
 use crate::error::ToCode;
 use bytes::Bytes;
 use parking_lot::Mutex;

@@ -1,6 +1,6 @@
 //! Table: every partition that this broker hosts, found by name or id without a lock.
 
-use super::Partition;
+use super::replica::Partition;
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;
 use parking_lot::Mutex;

@@ -1,6 +1,6 @@
 //! Opening logs, many at a time: those that a start finds, and those that a change asks for.
 
-use super::Parts;
+use super::parts::Parts;
 use crate::partition::{Dir, Partition, Place};
 use kraft::image::Image;
 use protocol::ids::{TopicPartition, Uuid};
@@ -183,9 +183,7 @@ fn open(
         recovery_point: offset(&known.recovery_points),
         log_start_offset: offset(&known.log_starts),
         high_watermark: offset(&known.watermarks),
-        producer_id_expiration_ms: i64::from(
-            parts.config.load().values.producer.id_expiration_ms,
-        ),
+        producer_id_expiration_ms: i64::from(parts.config.load().values.producer.id_expiration_ms),
         jitter: parts.env.rng.next_u64(),
         ..Open::new(Arc::clone(log_dir.disk()), path, Arc::clone(&it.config), now_ms)
     })?;

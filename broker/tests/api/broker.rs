@@ -98,7 +98,9 @@ impl Broker {
             let claim = Claim::take(Arc::clone(&disk) as Arc<dyn Disk>, Path::new(path)).unwrap();
             let log_dir = match claim.found() {
                 Found::Formatted(_) => claim.open(),
-                _ => claim.format(MetaProperties::new("cluster", NODE, dir_id(index))),
+                Found::Empty | Found::Foreign(_) => {
+                    claim.format(MetaProperties::new("cluster", NODE, dir_id(index)))
+                }
             };
             let log_dir = Arc::new(log_dir.unwrap());
             let was_clean = log_dir.take_clean_shutdown().unwrap().is_some();
@@ -125,8 +127,7 @@ impl Broker {
             fetch_sessions: Arc::new(FetchSessions::new(2)),
             producer_ids: producer_ids(),
         };
-        let parts =
-            Parts { node_id: NODE, env, table, dirs: Arc::clone(&dirs), doomed, config };
+        let parts = Parts { node_id: NODE, env, table, dirs: Arc::clone(&dirs), doomed, config };
         let reconciler = Reconciler::start(parts, Arc::new(image.clone()));
         Broker { ctx, disk, clock, image, images, reconciler }
     }
@@ -156,8 +157,7 @@ impl Broker {
         dir: Uuid,
     ) -> Uuid {
         let topic_id = Uuid::from_random(self.image.offset.try_into().unwrap_or(0), 7);
-        let topic =
-            TopicRecord { name: name.to_owned(), topic_id, ..TopicRecord::default() };
+        let topic = TopicRecord { name: name.to_owned(), topic_id, ..TopicRecord::default() };
         let mut records = vec![topic.into()];
         records.extend((0..partitions).map(|partition_id| {
             PartitionRecord {
@@ -200,7 +200,12 @@ impl Broker {
 
     /// Sends any bytes as a request of that version, and reads the answer as of another.
     #[track_caller]
-    pub(crate) fn ask_raw<Q: Request>(&self, version: i16, body: Bytes, answered: i16) -> Q::Response {
+    pub(crate) fn ask_raw<Q: Request>(
+        &self,
+        version: i16,
+        body: Bytes,
+        answered: i16,
+    ) -> Q::Response {
         match self.send_raw::<Q>(version, body) {
             Ok(Reply::Now(pieces)) => response::<Q>(pieces, answered),
             _ => panic!("not answered at once"),

@@ -134,11 +134,9 @@ fn later_partitions_get_what_the_first_left() {
 #[test]
 fn a_leader_epoch_is_compared() {
     let broker = with_three_batches();
-    for (epoch, code) in [
-        (-1, ErrorCode::None),
-        (0, ErrorCode::None),
-        (1, ErrorCode::UnknownLeaderEpoch),
-    ] {
+    for (epoch, code) in
+        [(-1, ErrorCode::None), (0, ErrorCode::None), (1, ErrorCode::UnknownLeaderEpoch)]
+    {
         let mut request = of("t", 0, 0);
         request.topics[0].partitions[0].current_leader_epoch = epoch;
         assert_eq!(said(&broker.ask(&request, 12)).error_code, code.code(), "{epoch}");
@@ -229,9 +227,7 @@ async fn a_fetch_is_answered_by_the_append_that_brings_enough() {
 #[test]
 fn an_error_and_a_wish_not_to_wait_are_answered_at_once() {
     let broker = Broker::with_topic(1);
-    let waits = |request: &FetchRequest| {
-        matches!(broker.send(request, 12), Ok(Reply::Later(_)))
-    };
+    let waits = |request: &FetchRequest| matches!(broker.send(request, 12), Ok(Reply::Later(_)));
     let patient = |offset| of("t", 0, offset).with_max_wait_ms(500).with_min_bytes(1);
     assert!(waits(&patient(0)));
     assert!(!waits(&patient(0).with_max_wait_ms(0)));

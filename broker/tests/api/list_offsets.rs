@@ -10,9 +10,8 @@ use protocol::messages::offset_for_leader_epoch_request::{
 use protocol::messages::{ListOffsetsRequest, OffsetForLeaderEpochRequest, StrBytes};
 
 fn request(number: i32, timestamp: i64) -> ListOffsetsRequest {
-    let partition = ListOffsetsPartition::default()
-        .with_partition_index(number)
-        .with_timestamp(timestamp);
+    let partition =
+        ListOffsetsPartition::default().with_partition_index(number).with_timestamp(timestamp);
     let topic = ListOffsetsTopic::default()
         .with_name(StrBytes::from_static_str("t").into())
         .with_partitions(vec![partition]);
@@ -78,9 +77,8 @@ fn an_empty_log_has_ends_and_no_times() {
 #[test]
 fn what_is_wrong_with_the_request_is_said() {
     let broker = with_two_batches();
-    let code = |request: &ListOffsetsRequest| {
-        broker.ask(request, 7).topics[0].partitions[0].error_code
-    };
+    let code =
+        |request: &ListOffsetsRequest| broker.ask(request, 7).topics[0].partitions[0].error_code;
     assert_eq!(code(&request(1, -1)), ErrorCode::UnknownTopicOrPartition.code());
     let mut twice = request(0, -1);
     let again = twice.topics[0].partitions[0].clone();

@@ -17,7 +17,9 @@ fn two_dirs() -> Broker {
 }
 
 /// Directory, error, and topics with their sizes.
-fn listed(response: &DescribeLogDirsResponse) -> Vec<(String, i16, Vec<(String, Vec<i64>)>)> {
+type Listed = (String, i16, Vec<(String, Vec<i64>)>);
+
+fn listed(response: &DescribeLogDirsResponse) -> Vec<Listed> {
     let dirs = response.results.iter().map(|dir| {
         let topics = dir.topics.iter().map(|topic| {
             let sizes = topic.partitions.iter().map(|it| it.partition_size).collect();
@@ -47,10 +49,8 @@ fn each_directory_lists_what_lies_in_it() {
         .with_topic(StrBytes::from_static_str("y").into())
         .with_partitions(vec![1]);
     let request = DescribeLogDirsRequest::default().with_topics(Some(vec![only]));
-    let want = [
-        ("/a".to_owned(), 0, vec![]),
-        ("/b".to_owned(), 0, vec![("y".to_owned(), vec![size])]),
-    ];
+    let want =
+        [("/a".to_owned(), 0, vec![]), ("/b".to_owned(), 0, vec![("y".to_owned(), vec![size])])];
     assert_eq!(listed(&broker.ask(&request, 4)), want);
 }
 

@@ -19,10 +19,7 @@ pub(crate) fn to(topic: &str, number: i32, acks: i16, records: Bytes) -> Produce
     let topic = TopicProduceData::default()
         .with_name(StrBytes::from_string(topic.to_owned()).into())
         .with_partition_data(vec![data]);
-    ProduceRequest::default()
-        .with_acks(acks)
-        .with_timeout_ms(1000)
-        .with_topic_data(vec![topic])
+    ProduceRequest::default().with_acks(acks).with_timeout_ms(1000).with_topic_data(vec![topic])
 }
 
 fn said(response: &ProduceResponse) -> &PartitionProduceResponse {
@@ -117,9 +114,7 @@ fn a_batch_that_is_not_whole_is_refused_and_nothing_is_appended() {
 fn zstd_needs_version_7() {
     let broker = Broker::with_topic(1);
     let records = builder(&["a"]).codec(Codec::Zstd, None).build().unwrap();
-    let code = |version| {
-        said(&broker.ask(&to("t", 0, 1, records.clone()), version)).error_code
-    };
+    let code = |version| said(&broker.ask(&to("t", 0, 1, records.clone()), version)).error_code;
     assert_eq!(code(6), ErrorCode::UnsupportedCompressionType.code());
     assert_eq!(code(7), 0);
 }
@@ -176,11 +171,8 @@ fn a_batch_larger_than_allowed_is_refused() {
 
 #[test]
 fn a_full_disk_refuses_and_takes_again_when_there_is_room() {
-    let mut broker = Broker::with_dirs(
-        Arc::default(),
-        &["/data"],
-        &["highwater.log.dir.reserve.bytes=1000000"],
-    );
+    let mut broker =
+        Broker::with_dirs(Arc::default(), &["/data"], &["highwater.log.dir.reserve.bytes=1000000"]);
     broker.create("t", 1, &[]);
     check(&broker, batch(&["a"]), (ErrorCode::None, 0, 0));
     broker.disk.set_capacity(500_000);

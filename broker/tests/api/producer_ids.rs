@@ -20,9 +20,7 @@ async fn every_producer_gets_an_id_of_its_own() {
 #[test]
 fn without_a_transaction_coordinator_no_transactional_id_is_served() {
     let broker = Broker::new();
-    for (id, code) in
-        [("", ErrorCode::InvalidRequest), ("t", ErrorCode::CoordinatorNotAvailable)]
-    {
+    for (id, code) in [("", ErrorCode::InvalidRequest), ("t", ErrorCode::CoordinatorNotAvailable)] {
         let id = StrBytes::from_static_str(id).into();
         let request = InitProducerIdRequest::default().with_transactional_id(Some(id));
         let said = broker.ask(&request, 4);

@@ -2,8 +2,8 @@
 
 use crate::broker::{Broker, batch, builder};
 use crate::fetch::{append, bases, of, said};
-use broker::partition::upkeep::Chore;
 use broker::partition::dir::Syncs;
+use broker::partition::upkeep::Chore;
 use protocol::error::ErrorCode;
 use std::path::Path;
 use std::sync::Arc;

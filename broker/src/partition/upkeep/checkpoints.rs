@@ -35,10 +35,7 @@ impl Checkpoints {
     }
 }
 
-fn offsets(
-    partitions: &[Arc<Partition>],
-    offset: impl Fn(&Partition) -> Option<i64>,
-) -> Offsets {
+fn offsets(partitions: &[Arc<Partition>], offset: impl Fn(&Partition) -> Option<i64>) -> Offsets {
     partitions.iter().filter_map(|it| Some((it.name(), offset(it)?))).collect()
 }
 

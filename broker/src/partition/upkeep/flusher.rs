@@ -37,11 +37,7 @@ pub(super) fn sync_all(logs: &[Arc<dyn Syncs>]) {
 
 /// Serves `dir` until it is told to stop. `partitions` lists what is open in it, `checkpoint`
 /// writes its recovery points down.
-pub(super) fn run(
-    dir: &Dir,
-    partitions: impl Fn() -> Vec<Arc<Partition>>,
-    checkpoint: impl Fn(),
-) {
+pub(super) fn run(dir: &Dir, partitions: impl Fn() -> Vec<Arc<Partition>>, checkpoint: impl Fn()) {
     let mut written_down = 0;
     loop {
         let work = dir.next_work(Duration::from_secs(3600));

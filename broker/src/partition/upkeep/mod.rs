@@ -55,7 +55,8 @@ impl Chores {
         doomed: Arc<Doomed>,
         config: DynamicConfig,
     ) -> Arc<Chores> {
-        let halt = Arc::new(Halt { dirs_left: AtomicUsize::new(dirs.len()), all_failed: Notify::new() });
+        let halt =
+            Arc::new(Halt { dirs_left: AtomicUsize::new(dirs.len()), all_failed: Notify::new() });
         let dirs = dirs.iter().map(|dir| (Arc::clone(dir), Checkpoints::default())).collect();
         let chores = Arc::new(Chores {
             clock: Arc::clone(&env.clock),

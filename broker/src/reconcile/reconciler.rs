@@ -1,0 +1,225 @@
+//! Reconciler: from one image to the next, what is opened, made, changed and given up.
+
+use super::assign;
+use super::open::{self, Opening, Wanted, open_all};
+use super::parts::Parts;
+use crate::partition::leader::Term;
+use crate::partition::{Partition, Place, Settings, Topic};
+use kraft::image::{self, ConfigResource, Delta, Image, Overrides};
+use protocol::ids::{TopicName, TopicPartition, Uuid};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use storage::log_dir::Suffix;
+
+/// Follows the metadata. One task has it.
+#[derive(Debug)]
+pub struct Reconciler {
+    parts: Parts,
+    /// What the table stands at.
+    image: Arc<Image>,
+}
+
+impl Reconciler {
+    /// Opens what the directories hold and `image` puts here; what it does not is set aside for
+    /// the operator. So `image` must be all that was committed, not the beginning of it. Blocks as
+    /// long as that takes.
+    pub fn start(parts: Parts, image: Arc<Image>) -> Reconciler {
+        let on_disk = open::scan(&parts);
+        let mut reconciler = Reconciler { parts, image: Arc::new(Image::default()) };
+        reconciler.follow(image, on_disk);
+        reconciler
+    }
+
+    /// Moves on to a newer image. Blocks: not for a runtime's thread.
+    pub fn apply(&mut self, image: Arc<Image>) {
+        self.follow(image, Vec::new());
+    }
+
+    fn follow(&mut self, new: Arc<Image>, on_disk: Vec<open::Found>) {
+        let old = std::mem::replace(&mut self.image, Arc::clone(&new));
+        let delta = old.delta_to(&new);
+        // First, by the config that it had to the end.
+        let gone = self.give_up(&delta);
+        self.reconfigure(&delta, &new);
+        let (wanted, mut opened) = self.wanted(&delta, &new, on_disk);
+        opened.extend(open_all(&self.parts, wanted));
+        self.put(&delta, &new, opened, gone);
+        self.parts.table.set_applied(new.offset);
+    }
+
+    /// Puts changed configs in force on what is open.
+    fn reconfigure(&self, delta: &Delta, new: &Image) {
+        let own = [ConfigResource::broker_default(), ConfigResource::broker(self.parts.node_id)];
+        let all = delta.configs.iter().any(|it| own.contains(it));
+        if all {
+            self.reconfigure_broker(new);
+        }
+        for topic in self.parts.table.topics() {
+            let resource = ConfigResource::topic(&topic.name);
+            if !all && !delta.configs.contains(&resource) {
+                continue;
+            }
+            let settings = self.settings(new, &topic.name);
+            let log = Arc::new(settings.log);
+            for partition in topic.partitions().filter_map(|(_, place)| place.open()) {
+                partition.configure(Arc::clone(&log), settings.rules);
+            }
+        }
+    }
+
+    /// Takes over what the metadata says of all brokers and of this one.
+    fn reconfigure_broker(&self, new: &Image) {
+        let none = Overrides::new();
+        let overrides = |resource| new.config(&resource).map_or(&none, |it| &**it);
+        let own = overrides(ConfigResource::broker(self.parts.node_id));
+        for invalid in self.parts.config.update(overrides(ConfigResource::broker_default()), own) {
+            tracing::error!("A dynamic config of this broker is not taken: {invalid}");
+        }
+        let reserve = self.parts.config.load().values.own.log_dir_reserve_bytes;
+        for dir in self.parts.dirs.iter() {
+            dir.set_reserve(u64::try_from(reserve).unwrap_or(0));
+        }
+    }
+
+    fn settings(&self, image: &Image, topic: &str) -> Settings {
+        let config = self.parts.config.load();
+        let own = &config.values.own;
+        match image.config(&ConfigResource::topic(topic)) {
+            Some(overrides) => Settings::of(&config.topic(overrides), own),
+            None => Settings::of(&config.values.topic, own),
+        }
+    }
+
+    /// Takes what left this broker off the disk; the ids of the topics that are gone altogether.
+    fn give_up(&self, delta: &Delta) -> Vec<Uuid> {
+        let node = self.parts.node_id;
+        for change in &delta.partitions {
+            let stays = change.new.as_ref().is_some_and(|new| new.has_replica(node));
+            let place = self.parts.table.topic_by_id(change.topic_id);
+            let place = place.as_ref().and_then(|topic| topic.partition(change.partition));
+            if let Some(partition) = place.and_then(Place::open).filter(|_| !stays) {
+                self.delete(partition);
+            }
+        }
+        delta.topics_deleted.iter().map(|(_, id)| *id).collect()
+    }
+
+    /// Renames its folder, so that the name is free at once, and unlinks it after the delay.
+    fn delete(&self, partition: &Partition) {
+        partition.retire();
+        let log = partition.log();
+        let delay = log.config().file_delete_delay_ms;
+        let Some(log_dir) = partition.dir.log_dir() else { return };
+        let unique = Uuid(self.parts.env.rng.next_uuid_bytes());
+        match log_dir.set_aside(&partition.name(), unique, Suffix::Delete) {
+            Ok(aside) => {
+                log.moved_to(aside.clone());
+                let delay = Duration::from_millis(u64::try_from(delay).unwrap_or(0));
+                let now = self.parts.env.clock.monotonic();
+                self.parts.doomed.put(aside, now.saturating_add(delay));
+                tracing::info!(
+                    "Log for partition {} is renamed and scheduled for deletion",
+                    partition.name()
+                );
+            }
+            Err(error) => partition.dir.fail(&format!("deleting {}: {error}", partition.name())),
+        }
+    }
+
+    /// What is to be opened or made, and what cannot be.
+    fn wanted(
+        &self,
+        delta: &Delta,
+        new: &Image,
+        on_disk: Vec<open::Found>,
+    ) -> (Vec<Wanted>, Vec<Opening>) {
+        let (mut wanted, mut lost) = (Vec::new(), Vec::new());
+        let mut here = open::by_partition(&self.parts, new, on_disk);
+        let mut load = assign::Load::of(&self.parts.table, &self.parts.dirs);
+        let mut settings = BTreeMap::new();
+        for change in &delta.partitions {
+            let Some(state) = change.new.as_ref() else { continue };
+            let Some(assigned) = state.directory_of(self.parts.node_id) else { continue };
+            let at = TopicPartition { topic: change.topic.clone(), partition: change.partition };
+            if self.is_open(change.topic_id, change.partition) {
+                continue;
+            }
+            let found = here.remove(&at);
+            let dir = found.or_else(|| load.choose(&self.parts.dirs, assigned));
+            let Some(dir) = dir else {
+                tracing::error!("{at} lies in log directory {assigned}, which is not online here");
+                lost.push(Opening { at, topic_id: change.topic_id, place: Place::Offline });
+                continue;
+            };
+            let settings = settings.entry(change.topic.clone()).or_insert_with(|| {
+                let settings = self.settings(new, &change.topic);
+                Arc::new(settings.log)
+            });
+            let config = Arc::clone(settings);
+            wanted.push(Wanted { at, topic_id: change.topic_id, dir, config });
+        }
+        (wanted, lost)
+    }
+
+    fn is_open(&self, topic: Uuid, number: i32) -> bool {
+        let topic = self.parts.table.topic_by_id(topic);
+        topic.is_some_and(|topic| topic.partition(number).and_then(Place::open).is_some())
+    }
+
+    /// Puts the result into the table, then has those lead that shall.
+    fn put(&self, delta: &Delta, new: &Image, opened: Vec<Opening>, mut gone: Vec<Uuid>) {
+        let mut topics = BTreeMap::<(TopicName, Uuid), BTreeMap<i32, Place>>::new();
+        let places = |name: &TopicName, id: Uuid| -> BTreeMap<i32, Place> {
+            let topic = self.parts.table.topic_by_id(id).filter(|it| it.name == *name);
+            let now = topic.iter().flat_map(|topic| topic.partitions());
+            now.map(|(number, place)| (number, place.clone())).collect()
+        };
+        // Only those that stay need to be put; the others are in `gone`.
+        for change in &delta.partitions {
+            let Some(state) = &change.new else { continue };
+            let key = (change.topic.clone(), change.topic_id);
+            let topic = topics.entry(key).or_insert_with(|| places(&change.topic, change.topic_id));
+            if !state.has_replica(self.parts.node_id) {
+                topic.remove(&change.partition);
+            }
+        }
+        for Opening { at, topic_id, place } in opened {
+            if let Some(topic) = topics.get_mut(&(at.topic, topic_id)) {
+                topic.insert(at.partition, place);
+            }
+        }
+        // A topic may go on elsewhere.
+        let left = topics.iter().filter(|(_, places)| places.is_empty());
+        gone.extend(left.map(|((_, id), _)| *id));
+        // Before anybody finds them they lead, so that nobody is sent away who came too early.
+        let put: Vec<_> = topics
+            .into_iter()
+            .filter(|(_, places)| !places.is_empty())
+            .map(|((name, id), places)| Topic::new(name, id, places.into_iter().collect()))
+            .collect();
+        for topic in &put {
+            self.lead(topic, new);
+        }
+        self.parts.table.change(put, &gone);
+    }
+
+    fn lead(&self, topic: &Topic, new: &Image) {
+        let Some(states) = new.topic_by_id(topic.id) else { return };
+        let rules = self.settings(new, &topic.name).rules;
+        for (number, place) in topic.partitions() {
+            let (Some(partition), Some(state)) = (place.open(), states.partition(number)) else {
+                continue;
+            };
+            if state.leader == self.parts.node_id {
+                partition.lead(term(state), rules);
+            } else {
+                partition.resign();
+            }
+        }
+    }
+}
+
+fn term(state: &image::Partition) -> Term {
+    Term { epoch: state.leader_epoch, replicas: state.replicas.clone(), isr: state.isr.clone() }
+}
