@@ -3,13 +3,16 @@
 use broker::api::{Answer, Close, Ctx, FetchSessions, ListenerKind, Piece, ProducerIds, Reply};
 use broker::api::{RequestContext, SERVED, dispatch};
 use broker::config::{BrokerConfig, DynamicConfig, Given};
-use broker::partition::upkeep::{Chores, Doomed};
+use broker::partition::upkeep::{Chores, Doomed, Upkeep};
 use broker::partition::{Dir, Partition, Place, Table};
 use broker::reconcile::{Parts, Reconciler};
 use bytes::Bytes;
 use kraft::env::{Clock, Env, os};
 use kraft::image::Image;
-use kraft::record::{ConfigRecord, PartitionRecord, Record, RemoveTopicRecord, TopicRecord};
+use kraft::record::{
+    ConfigRecord, Endpoint, PartitionChangeRecord, PartitionRecord, Record, RegisterBrokerRecord,
+    RemoveTopicRecord, TopicRecord,
+};
 use protocol::error::ErrorCode;
 use protocol::ids::Uuid;
 use protocol::messages::Request;
@@ -75,6 +78,11 @@ impl Broker {
     /// One that knows the cluster already.
     pub(crate) fn with_image(disk: Arc<SimDisk>, image: Image) -> Broker {
         Broker::start(disk, &["/data"], &[], image)
+    }
+
+    /// Starts the threads that look after the log directories.
+    pub(crate) fn look_after(&self) -> Upkeep {
+        Upkeep::start(Arc::clone(&self.ctx.upkeep)).unwrap()
     }
 
     /// The same broker after its process ended, on the disk as that left it.
@@ -177,6 +185,31 @@ impl Broker {
         records.extend(configs.iter().map(config));
         self.apply(records);
         topic_id
+    }
+
+    /// Has another broker lead the partition, in the next epoch.
+    pub(crate) fn hand_over(&mut self, topic_id: Uuid, partition_id: i32, leader: i32) {
+        let change = PartitionChangeRecord {
+            topic_id,
+            partition_id,
+            leader,
+            replicas: Some(vec![NODE, leader]),
+            isr: Some(vec![NODE, leader]),
+            ..PartitionChangeRecord::default()
+        };
+        let listener = Endpoint {
+            name: "PLAINTEXT".to_owned(),
+            host: format!("host-{leader}"),
+            port: 9092,
+            ..Endpoint::default()
+        };
+        let broker = RegisterBrokerRecord {
+            broker_id: leader,
+            end_points: vec![listener],
+            fenced: false,
+            ..RegisterBrokerRecord::default()
+        };
+        self.apply(vec![broker.into(), change.into()]);
     }
 
     pub(crate) fn configure(&mut self, topic: &str, key: &str, value: &str) {

@@ -259,3 +259,25 @@ fn compressed_batches_are_given_as_they_came() {
     let response = broker.ask(&of("t", 0, 0), 12);
     assert_eq!(bases(said(&response)), [0, 2, 4, 6, 8]);
 }
+
+#[test]
+fn who_does_not_lead_says_who_does() {
+    let mut broker = Broker::new();
+    let id = broker.create("t", 1, &[]);
+    broker.hand_over(id, 0, 2);
+    for version in [12, 15, 16, 18] {
+        let mut request = of(if version < 13 { "t" } else { "" }, 0, 0);
+        if 13 <= version {
+            request.topics[0].topic_id = id.into();
+        }
+        if 15 <= version {
+            request.replica_id = (-1).into();
+        }
+        let response = broker.ask(&request, version);
+        let said = said(&response);
+        assert_eq!(said.error_code, ErrorCode::NotLeaderOrFollower.code());
+        let hint = (said.current_leader.leader_id.0, said.current_leader.leader_epoch);
+        let want = if version < 16 { (-1, -1) } else { (2, 1) };
+        assert_eq!((hint, response.node_endpoints.len()), (want, usize::from(16 <= version)));
+    }
+}

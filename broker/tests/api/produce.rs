@@ -228,3 +228,35 @@ async fn who_waits_when_the_disk_fails_is_told_maybe_and_who_comes_later_no() {
     let response = broker.ask(&to("t", 0, -1, batch(&["b"])), 9);
     assert_eq!(said(&response).error_code, ErrorCode::KafkaStorageError.code());
 }
+
+#[test]
+fn who_does_not_lead_says_who_does() {
+    let mut broker = Broker::new();
+    let id = broker.create("t", 1, &[]);
+    broker.hand_over(id, 0, 2);
+    for version in 3..=12 {
+        let response = broker.ask(&to("t", 0, 1, batch(&["a"])), version);
+        let said = said(&response);
+        assert_eq!(said.error_code, ErrorCode::NotLeaderOrFollower.code());
+        let hint = (said.current_leader.leader_id.0, said.current_leader.leader_epoch);
+        let hosts: Vec<_> = response.node_endpoints.iter().map(|it| it.host.as_str()).collect();
+        if version < 10 {
+            assert_eq!((hint, hosts), ((-1, -1), vec![]), "version {version}");
+        } else {
+            assert_eq!((hint, hosts), ((2, 1), vec!["host-2"]), "version {version}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_flusher_commits_a_durable_topic() {
+    let (broker, partition) = durable();
+    let upkeep = broker.look_after();
+    for want in 0..20 {
+        let request = to("t", 0, -1, batch(&["a"])).with_timeout_ms(60_000);
+        let response = broker.wait(&request, 9).await;
+        assert_eq!((said(&response).error_code, said(&response).base_offset), (0, want));
+    }
+    assert_eq!(partition.log().synced(), 20);
+    tokio::task::spawn_blocking(|| upkeep.stop()).await.unwrap();
+}

@@ -118,3 +118,19 @@ fn a_new_config_is_in_force_at_once() {
     broker.configure("t", "flush.messages", "1");
     assert!(broker.partition("t", 0).log().config().is_durable());
 }
+
+#[test]
+fn a_clean_stop_leaves_nothing_to_check() {
+    let broker = Broker::with_topic(2);
+    append(&broker, "t", 0, batch(&["a", "b"]));
+    let upkeep = broker.look_after();
+    for dir in upkeep.stop() {
+        dir.log_dir().unwrap().mark_clean_shutdown(3).unwrap();
+    }
+    for seed in 0..5 {
+        let disk = Arc::new(broker.disk.crash(seed));
+        let again = Broker::with_image(disk, broker.image.clone());
+        assert!(again.ctx.dirs[0].was_clean);
+        assert_eq!(bases(said(&again.ask(&of("t", 0, 0), 12))), [0], "seed {seed}");
+    }
+}

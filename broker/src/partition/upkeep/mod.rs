@@ -55,8 +55,12 @@ impl Chores {
         doomed: Arc<Doomed>,
         config: DynamicConfig,
     ) -> Arc<Chores> {
+        let usable = dirs.iter().filter(|dir| dir.failure().is_none()).count();
         let halt =
-            Arc::new(Halt { dirs_left: AtomicUsize::new(dirs.len()), all_failed: Notify::new() });
+            Arc::new(Halt { dirs_left: AtomicUsize::new(usable), all_failed: Notify::new() });
+        if usable == 0 {
+            halt.all_failed.notify_one();
+        }
         let dirs = dirs.iter().map(|dir| (Arc::clone(dir), Checkpoints::default())).collect();
         let chores = Arc::new(Chores {
             clock: Arc::clone(&env.clock),
@@ -70,7 +74,9 @@ impl Chores {
         });
         for (dir, _) in &chores.dirs {
             let (table, halt) = (Arc::clone(&chores.table), Arc::clone(&chores.halt));
-            dir.when_failed(Box::new(Waker { table, halt }));
+            if dir.failure().is_none() {
+                dir.when_failed(Box::new(Waker { table, halt }));
+            }
         }
         chores
     }
