@@ -128,6 +128,8 @@ impl Broker {
             enabled: Arc::new(|_| true),
             config: config.clone(),
             node_id: NODE,
+            cluster_id: "cluster".into(),
+            controller: None,
             images: images.subscribe(),
             partitions: Arc::clone(&table),
             dirs: Arc::clone(&dirs),

@@ -22,6 +22,7 @@ mod tests;
 pub use bootstrap::bootstrap_records;
 pub use producer_ids::PRODUCER_ID_BLOCK_LEN;
 pub use state::{Session, State};
+pub use topic_name::check_topic_name;
 
 use crate::env::Rng;
 use crate::image::Image;

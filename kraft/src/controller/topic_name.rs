@@ -17,7 +17,7 @@ pub(super) fn check(name: &str, image: &Image) -> Result<(), Refusal> {
         let why = format!("{CLUSTER_METADATA} is the cluster's own log, and nobody's to create");
         return Err(Refusal::new(ErrorCode::InvalidRequest, why));
     }
-    check_form(name).map_err(|why| Refusal::new(ErrorCode::InvalidTopicException, why))?;
+    check_topic_name(name).map_err(|why| Refusal::new(ErrorCode::InvalidTopicException, why))?;
     if image.topic(name).is_some() {
         let why = format!("topic {name} exists already");
         return Err(Refusal::new(ErrorCode::TopicAlreadyExists, why));
@@ -28,7 +28,8 @@ pub(super) fn check(name: &str, image: &Image) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn check_form(name: &str) -> Result<(), String> {
+/// Whether a topic could have this name, wherever it is; why not.
+pub fn check_topic_name(name: &str) -> Result<(), String> {
     let is_legal = |it: char| it.is_ascii_alphanumeric() || matches!(it, '.' | '_' | '-');
     if name.is_empty() {
         Err("a topic's name must not be empty".to_owned())
@@ -75,10 +76,10 @@ mod tests {
     #[test]
     fn names_are_kafkas() {
         for name in ["a", "A-b_c.9", "...", &"x".repeat(249)] {
-            assert_eq!(check_form(name), Ok(()), "{name}");
+            assert_eq!(check_topic_name(name), Ok(()), "{name}");
         }
         for name in ["", ".", "..", "a b", "ä", "a/b", &"x".repeat(250)] {
-            assert!(check_form(name).is_err(), "{name}");
+            assert!(check_topic_name(name).is_err(), "{name}");
         }
     }
 
