@@ -1,6 +1,114 @@
 //! The program `highwater`.
 
+use broker::cli::{Cli, Command, Given as From, Level, Storage};
+use broker::config::{BrokerConfig, Given};
+use broker::server::offline::{self, Formatting};
+use broker::server::{Broker, block_on, listen_for_signals, log_lines};
+use clap::Parser;
+use kraft::env::{Env, os};
+use std::fmt::Display;
+use std::io::Write;
+use std::process::ExitCode;
+use tracing::level_filters::LevelFilter;
+use tracing::{error, info, warn};
+
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-fn main() {}
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let env = os::env();
+    let done = match cli.command {
+        Command::Start(start) => {
+            log_lines::write_to_stdout(env.clock.clone(), least(start.log_level));
+            serve(&start.given, env)
+        }
+        Command::Format(how) => format(&how.given, &env, Formatting {
+            cluster_id: how.cluster_id,
+            release_version: how.release_version,
+            features: how.feature,
+            ignore_formatted: how.ignore_formatted,
+        }),
+        Command::Storage(Storage::Info(given)) => info(&given, &env),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            // Whoever closed stderr does not read why.
+            drop(writeln!(std::io::stderr(), "{why}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn least(level: Level) -> LevelFilter {
+    match level {
+        Level::Error => LevelFilter::ERROR,
+        Level::Warn => LevelFilter::WARN,
+        Level::Info => LevelFilter::INFO,
+        Level::Debug => LevelFilter::DEBUG,
+        Level::Trace => LevelFilter::TRACE,
+    }
+}
+
+fn line(error: impl Display) -> String {
+    error.to_string()
+}
+
+/// The configuration, and what its user should know of it.
+fn read(from: &From, env: &Env) -> Result<(BrokerConfig, Vec<String>), String> {
+    let mut given = match &from.file {
+        Some(file) => Given::read(&*env.disk, file).map_err(line)?,
+        None => Given::standalone(),
+    };
+    for text in &from.overrides {
+        given = given.with_override(text).map_err(line)?;
+    }
+    let warnings = given.warnings();
+    let name = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
+    let config = BrokerConfig::of(given, name.as_deref().unwrap_or("localhost")).map_err(line)?;
+    Ok((config, warnings))
+}
+
+fn serve(from: &From, env: Env) -> Result<(), String> {
+    let (config, warnings) = read(from, &env)?;
+    info!("Highwater {} starts", env!("CARGO_PKG_VERSION"));
+    warnings.iter().for_each(|warning| warn!("{warning}"));
+    block_on(&config.clone(), async {
+        let signal = listen_for_signals();
+        tokio::pin!(signal);
+        let broker = tokio::select! {
+            biased;
+            signal = &mut signal => return signal.map_err(line),
+            started = Broker::start(config, env) => started.map_err(line)?,
+        };
+        let failed = tokio::select! {
+            biased;
+            signal = signal => { signal.map_err(line)?; None }
+            why = broker.failed() => { error!("{why}"); Some(why) }
+        };
+        broker.stop().await;
+        failed.map_or(Ok(()), Err)
+    })
+    .map_err(line)?
+}
+
+fn format(from: &From, env: &Env, how: Formatting) -> Result<(), String> {
+    let (config, _) = read(from, env)?;
+    print(&offline::format_dirs(env, &config, how)?);
+    Ok(())
+}
+
+fn info(from: &From, env: &Env) -> Result<(), String> {
+    let (config, _) = read(from, env)?;
+    let (lines, problems) = offline::info(env, &config);
+    print(&lines);
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+}
+
+fn print(lines: &[String]) {
+    for line in lines {
+        // Whoever closed stdout does not read it.
+        drop(writeln!(std::io::stdout(), "{line}"));
+    }
+}

@@ -1,3 +1,317 @@
 //! A broker from its start to its stop.
 
+mod control;
+mod directories;
+mod error;
+mod limits;
 pub mod log_lines;
+pub mod offline;
+mod reload;
+mod registration;
+mod run;
+
+pub use error::StartError;
+pub use run::{block_on, listen_for_signals};
+
+use crate::api::{Ctx, FetchSessions, ListenerKind, ProducerIds, SERVED};
+use crate::config::{BrokerConfig, DynamicConfig, Listener};
+use crate::metrics::Metrics;
+use crate::net::{Accepting, Budget, Opened, Roster, open};
+use crate::partition::upkeep::{Chores, Doomed, Upkeep};
+use crate::partition::{Dir, Table};
+use crate::reconcile::{Parts, Reconciler};
+use arc_swap::ArcSwap;
+use control::Control;
+use directories::Directories;
+use kraft::env::{Endpoint, Env};
+use kraft::node::{Node, NodeConfig, SyncOn};
+use registration::{Candidate, Registration, register};
+use reload::Reload;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use storage::log_dir::LogDir;
+use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
+use tokio::time::timeout;
+use tracing::{error, info, warn};
+
+/// How long a stop waits for answers in flight, and for the controller. What remains of the ten
+/// seconds that `docker stop` gives is for the disks.
+const ANSWERS_PATIENCE: Duration = Duration::from_secs(4);
+const CONTROLLER_PATIENCE: Duration = Duration::from_secs(2);
+
+/// A broker that serves.
+#[expect(missing_debug_implementations, reason = "a doorway has nothing of its own to show")]
+pub struct Broker {
+    pub ctx: Ctx,
+    /// Each listener's name and bound address.
+    pub addresses: Vec<(String, SocketAddr)>,
+    node: Node,
+    control: Control,
+    registration: Registration,
+    heartbeats: JoinHandle<()>,
+    roster: Arc<Roster>,
+    accepting: JoinSet<()>,
+    reload: Reload,
+    upkeep: Upkeep,
+}
+
+impl Broker {
+    /// Starts, and comes back when clients are served.
+    pub async fn start(config: BrokerConfig, env: Env) -> Result<Broker, StartError> {
+        let node_id = config.membership.node_id;
+        let held = directories::hold(&env, &config)?;
+        let control = Control::start()?;
+        let node = start_node(&config, &env, &held, &control).await?;
+        let metrics = Arc::<Metrics>::default();
+        let (dirs, previous_epoch) = open_dirs(&config, &env, &held);
+        let (table, doomed) = (Arc::<Table>::default(), Arc::<Doomed>::default());
+        let dynamic = DynamicConfig::new(config.clone());
+        let chores = Chores::new(
+            &env,
+            Arc::clone(&table),
+            &dirs,
+            Arc::clone(&doomed),
+            dynamic.clone(),
+        );
+        let parts = Parts {
+            node_id,
+            env: env.clone(),
+            table: Arc::clone(&table),
+            dirs: Arc::clone(&dirs),
+            doomed,
+            config: dynamic.clone(),
+        };
+        let mut images = node.subscribe();
+        let image = Arc::clone(&images.borrow_and_update());
+        let reconciler = blocking(move || Reconciler::start(parts, image)).await?;
+
+        let mut opened = Vec::new();
+        for listener in &config.listeners.all {
+            opened.push((listener, listen(&env, &config, listener).await?));
+        }
+        let addresses = addresses(&opened);
+        let candidate = Candidate {
+            node_id,
+            rack: config.values.node.rack.clone(),
+            listeners: advertised(&opened),
+            log_dirs: dirs.iter().filter_map(|dir| dir.log_dir()?.id()).collect(),
+            previous_epoch,
+        };
+        let registration = register(&node, &env, candidate, Arc::clone(&dirs)).await?;
+        let every = u64::try_from(config.values.registration.heartbeat_interval_ms).unwrap_or(1);
+        let beating = registration.clone().keep(Duration::from_millis(every.max(1)));
+        let heartbeats = control.handle().spawn(beating);
+        let upkeep = Upkeep::start(Arc::clone(&chores))
+            .map_err(|error| StartError::System("thread", error))?;
+
+        let fetch_sessions = config.values.fetch.session_cache_slots;
+        let ctx = Ctx {
+            env,
+            metrics: Arc::clone(&metrics),
+            served: &SERVED,
+            enabled: Arc::new(|_| true),
+            config: dynamic.clone(),
+            node_id,
+            images: node.subscribe(),
+            partitions: Arc::clone(&table),
+            dirs,
+            upkeep: chores,
+            fetch_sessions: Arc::new(FetchSessions::new(
+                usize::try_from(fetch_sessions).unwrap_or(0),
+            )),
+            producer_ids: Arc::new(ProducerIds::new(Box::new(registration::producer_ids(
+                &registration,
+            )))),
+        };
+        let roster = Roster::new(limits::connections(&config));
+        let budget = usize::try_from(config.request_memory_bytes()).unwrap_or(usize::MAX);
+        let budget = Budget::new(budget);
+        let mut accepting = JoinSet::new();
+        let mut by_listener = Vec::new();
+        for (listener, opened) in opened {
+            let limits = limits::of_listener(&config, &listener.name).await;
+            let limits = Arc::new(ArcSwap::from_pointee(limits));
+            by_listener.push((listener.name.clone(), Arc::clone(&limits)));
+            let shared = Accepting {
+                service: Arc::new(ctx.clone()),
+                metrics: Arc::clone(&metrics),
+                limits,
+                roster: Arc::clone(&roster),
+                budget: Arc::clone(&budget),
+            };
+            say_awaiting(&opened);
+            accepting.spawn(opened.accept(shared));
+        }
+        let reload =
+            Reload::start(reconciler, images, dynamic, (Arc::clone(&roster), by_listener));
+        // What the registration changed is in force before the first client asks.
+        table.when_applied(node.image().offset).await;
+        info!(
+            target: "kafka.server.KafkaRaftServer",
+            "[KafkaRaftServer nodeId={node_id}] Kafka Server started"
+        );
+        Ok(Broker {
+            ctx,
+            addresses,
+            node,
+            control,
+            registration,
+            heartbeats,
+            roster,
+            accepting,
+            reload,
+            upkeep,
+        })
+    }
+
+    /// Comes back when the broker is of no use any more, and says why: the process must end.
+    pub async fn failed(&self) -> String {
+        tokio::select! {
+            biased;
+            stopped = self.node.stopped() => format!("The metadata log is lost: {stopped}"),
+            () = self.ctx.upkeep.all_failed() => {
+                "Every log directory has failed".to_owned()
+            }
+        }
+    }
+
+    /// Answers what was asked, gives up the broker's place, and writes all down.
+    pub async fn stop(mut self) {
+        info!("[KafkaRaftServer nodeId={}] shutting down", self.ctx.node_id);
+        self.roster.stop();
+        while self.accepting.join_next().await.is_some() {}
+        if timeout(ANSWERS_PATIENCE, self.roster.emptied()).await.is_err() {
+            warn!("{} connections are cut: they wait for an answer", self.roster.len());
+        }
+        self.heartbeats.abort();
+        self.registration.give_up(CONTROLLER_PATIENCE).await;
+        self.reload.stop().await;
+        let (upkeep, epoch) = (self.upkeep, self.registration.epoch);
+        let marked = spawn_blocking(move || {
+            for dir in upkeep.stop() {
+                mark_clean(&dir, epoch);
+            }
+        });
+        if let Err(panic) = marked.await {
+            error!("The logs could not be closed: {panic}");
+        }
+        self.node.shutdown().await;
+        drop(spawn_blocking(move || drop(self.control)).await);
+        info!("[KafkaRaftServer nodeId={}] shut down completed", self.ctx.node_id);
+    }
+}
+
+async fn start_node(
+    config: &BrokerConfig,
+    env: &Env,
+    held: &Directories,
+    control: &Control,
+) -> Result<Node, StartError> {
+    let dir = config.metadata_log_dir.clone();
+    let node_config = NodeConfig {
+        cluster_id: held.cluster_id.clone(),
+        node_id: config.membership.node_id,
+        metadata_log_dir: dir.clone(),
+        directory_id: held.metadata.id().unwrap_or_default(),
+        controller_listeners: directories::controller_listeners(config),
+        static_voters: config.membership.voters.iter().map(|voter| voter.id).collect(),
+        metadata_log: config.values.metadata_log.clone(),
+        properties: config.layers().fixed.clone(),
+        sync_on: SyncOn::Thread,
+    };
+    let started = control.handle().spawn(Node::start(node_config, env.clone())).await;
+    match started {
+        Ok(started) => started.map_err(|error| StartError::Metadata(dir, error)),
+        Err(panic) => {
+            let error = kraft::node::StartError::Refused(panic.to_string());
+            Err(StartError::Metadata(dir, error))
+        }
+    }
+}
+
+/// The directories of logs, and the epoch in which all of them were stopped cleanly, else -1.
+fn open_dirs(config: &BrokerConfig, env: &Env, held: &Directories) -> (Arc<[Arc<Dir>]>, i64) {
+    let reserve = u64::try_from(config.values.own.log_dir_reserve_bytes).unwrap_or(0);
+    let mut epochs = Vec::new();
+    let mut open = |dir: &Arc<LogDir>| match dir.take_clean_shutdown() {
+        Ok(mark) => {
+            epochs.push(mark);
+            Dir::new(Arc::clone(dir), mark.is_some(), reserve)
+        }
+        Err(error) => {
+            error!("Log directory {} is offline: {error}", dir.path().display());
+            Dir::lost(Arc::clone(&env.disk), dir.path(), &error.to_string())
+        }
+    };
+    let dirs = held.logs.iter().map(|dir| {
+        Arc::new(match dir {
+            Ok(dir) => open(dir),
+            Err((path, why)) => Dir::lost(Arc::clone(&env.disk), path, why),
+        })
+    });
+    let dirs: Arc<[Arc<Dir>]> = dirs.collect();
+    let first = epochs.first().copied().flatten();
+    let is_same = epochs.len() == dirs.len() && epochs.iter().all(|epoch| *epoch == first);
+    (dirs, first.filter(|_| is_same).unwrap_or(-1))
+}
+
+async fn listen(
+    env: &Env,
+    config: &BrokerConfig,
+    listener: &Listener,
+) -> Result<Opened, StartError> {
+    let kind =
+        if listener.is_controller { ListenerKind::Controller } else { ListenerKind::Client };
+    let at = Endpoint {
+        host: listener.bind.host.clone(),
+        port: listener.bind.port,
+        backlog: u32::try_from(config.values.net.socket_listen_backlog_size).unwrap_or(1),
+    };
+    let opened = open(env, &listener.name, kind, &at).await;
+    opened.map_err(|error| {
+        StartError::Listen(format!("{}://{}", listener.name, listener.bind), error)
+    })
+}
+
+fn addresses(opened: &[(&Listener, Opened)]) -> Vec<(String, SocketAddr)> {
+    let address =
+        |(_, opened): &(&Listener, Opened)| Some((opened.name().to_owned(), opened.address().ok()?));
+    opened.iter().filter_map(address).collect()
+}
+
+/// What clients are told of each listener; a port that was free is the one that was bound.
+fn advertised(opened: &[(&Listener, Opened)]) -> Vec<(String, String, u16)> {
+    let told = opened.iter().filter(|(listener, _)| !listener.is_controller);
+    let told = told.filter_map(|(listener, opened)| {
+        let at = listener.advertised.as_ref()?;
+        let port = if at.port == 0 { opened.address().ok()?.port() } else { at.port };
+        Some((listener.name.clone(), at.host.clone(), port))
+    });
+    told.collect()
+}
+
+fn say_awaiting(opened: &Opened) {
+    if let Ok(address) = opened.address() {
+        info!(
+            target: "kafka.network.DataPlaneAcceptor",
+            "Awaiting socket connections on {}:{}.",
+            address.ip(),
+            address.port()
+        );
+    }
+}
+
+fn mark_clean(dir: &Dir, epoch: i64) {
+    let Some(log_dir) = dir.log_dir() else { return };
+    if let Err(error) = log_dir.mark_clean_shutdown(epoch) {
+        error!("{} could not be marked as stopped cleanly: {error}", log_dir.path().display());
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, StartError> {
+    let done = spawn_blocking(work).await;
+    done.map_err(|panic| StartError::System("thread", std::io::Error::other(panic)))
+}

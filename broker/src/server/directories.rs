@@ -1,0 +1,158 @@
+//! The log directories at the start: held, compared, formatted where they are empty.
+
+use super::error::StartError;
+use crate::config::BrokerConfig;
+use kraft::env::Env;
+use kraft::format::{Plan, format};
+use kraft::node::Endpoint;
+use protocol::ids::Uuid;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use storage::log_dir::{Claim, Found, LogDir, OpenError, check_together};
+use tracing::{error, info};
+
+/// What this process holds from now on.
+#[derive(Debug)]
+pub(super) struct Directories {
+    pub(super) cluster_id: String,
+    /// In the order of `log.dirs`; the error of one that cannot be used.
+    pub(super) logs: Vec<Result<Arc<LogDir>, (PathBuf, String)>>,
+    /// The one with the metadata log; it may be one of those.
+    pub(super) metadata: Arc<LogDir>,
+}
+
+/// Takes them all. With the metadata and one directory of logs a broker can serve, so that a
+/// disk which fails is no reason not to start; everything else is.
+pub(super) fn hold(env: &Env, config: &BrokerConfig) -> Result<Directories, StartError> {
+    let (claims, lost) = claim(env, config)?;
+    check_claims(&claims, config.membership.node_id)?;
+    let levels = kraft::format::bootstrap::levels(
+        protocol::features::METADATA_VERSION.max,
+        &BTreeMap::new(),
+    );
+    for claim in claims.iter().filter(|claim| *claim.found() == Found::Empty) {
+        info!("Formatting {}, which is empty", claim.path().display());
+    }
+    let dirs = format(env, claims, &plan(config, None, levels))?;
+    check_together(&dirs)?;
+    let cluster_id = cluster_id(&dirs, env);
+    for dir in &dirs {
+        dir.expect(Some(&cluster_id), config.membership.node_id)?;
+        let failed = |error| OpenError::Disk { dir: dir.path().to_owned(), error };
+        dir.upgrade_if_old(&cluster_id, env).map_err(failed)?;
+    }
+    together(config, dirs, &lost, cluster_id)
+}
+
+fn claim(
+    env: &Env,
+    config: &BrokerConfig,
+) -> Result<(Vec<Claim>, BTreeMap<PathBuf, String>), StartError> {
+    let (mut claims, mut lost) = (Vec::new(), BTreeMap::new());
+    for path in places(config) {
+        match Claim::take(Arc::clone(&env.disk), path) {
+            Ok(claim) => claims.push(claim),
+            Err(OpenError::Disk { error, .. }) if *path != config.metadata_log_dir => {
+                error!("Log directory {} is offline: {error}", path.display());
+                lost.insert(path.to_owned(), error.to_string());
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    if let (0, Some((dir, error))) = (claims.len(), lost.pop_first()) {
+        return Err(OpenError::Disk { dir, error: io::Error::other(error) }.into());
+    }
+    Ok((claims, lost))
+}
+
+/// `log.dirs`, and the directory of the metadata log where it is none of them.
+pub(super) fn places(config: &BrokerConfig) -> impl Iterator<Item = &Path> {
+    let apart = !config.log_dirs.contains(&config.metadata_log_dir);
+    let metadata = apart.then_some(&config.metadata_log_dir);
+    config.log_dirs.iter().chain(metadata).map(PathBuf::as_path)
+}
+
+/// Refuses what does not belong together before anything empty is formatted.
+fn check_claims(claims: &[Claim], node_id: i32) -> Result<(), OpenError> {
+    let mut cluster: Option<&str> = None;
+    for claim in claims {
+        let Found::Formatted(meta) = claim.found() else { continue };
+        let (dir, found) = (claim.path().to_owned(), meta.node_id);
+        if found != node_id {
+            return Err(OpenError::OtherNode { dir, found, expected: node_id });
+        }
+        match (cluster, meta.cluster_id.as_deref()) {
+            (Some(expected), Some(found)) if expected != found => {
+                let [found, expected] = [found, expected].map(str::to_owned);
+                return Err(OpenError::OtherCluster { dir, found, expected });
+            }
+            (None, found) => cluster = found,
+            (Some(_), _) => {}
+        }
+    }
+    Ok(())
+}
+
+/// What an empty directory is made for.
+pub(super) fn plan(
+    config: &BrokerConfig,
+    cluster_id: Option<String>,
+    levels: BTreeMap<String, i16>,
+) -> Plan {
+    Plan {
+        cluster_id,
+        node_id: config.membership.node_id,
+        metadata_log_dir: config.metadata_log_dir.clone(),
+        controller_listeners: controller_listeners(config),
+        levels,
+    }
+}
+
+/// Where this controller is spoken to, as it stands in the metadata.
+pub(super) fn controller_listeners(config: &BrokerConfig) -> Vec<Endpoint> {
+    let listeners = config.listeners.all.iter().filter(|listener| listener.is_controller);
+    let endpoint = |listener: &crate::config::Listener| {
+        let at = listener.advertised.as_ref().unwrap_or(&listener.bind);
+        let host = if at.host.is_empty() { "localhost" } else { &at.host };
+        Endpoint { name: listener.name.clone(), host: host.to_owned(), port: at.port }
+    };
+    listeners.map(endpoint).collect()
+}
+
+fn cluster_id(dirs: &[LogDir], env: &Env) -> String {
+    let known = dirs.iter().find_map(|dir| dir.meta().cluster_id);
+    known.unwrap_or_else(|| Uuid(env.rng.next_uuid_bytes()).to_string())
+}
+
+trait Upgrade {
+    fn upgrade_if_old(&self, cluster_id: &str, env: &Env) -> io::Result<()>;
+}
+
+impl Upgrade for LogDir {
+    /// Gives a directory that is older than such ids one.
+    fn upgrade_if_old(&self, cluster_id: &str, env: &Env) -> io::Result<()> {
+        match self.id() {
+            Some(_) => Ok(()),
+            None => self.upgrade(cluster_id, Uuid(env.rng.next_uuid_bytes())),
+        }
+    }
+}
+
+fn together(
+    config: &BrokerConfig,
+    dirs: Vec<LogDir>,
+    lost: &BTreeMap<PathBuf, String>,
+    cluster_id: String,
+) -> Result<Directories, StartError> {
+    let held: BTreeMap<PathBuf, Arc<LogDir>> =
+        dirs.into_iter().map(|dir| (dir.path().to_owned(), Arc::new(dir))).collect();
+    let of = |path: &PathBuf| match (held.get(path), lost.get(path)) {
+        (Some(dir), _) => Ok(Arc::clone(dir)),
+        (None, why) => Err((path.clone(), why.cloned().unwrap_or_default())),
+    };
+    let metadata = of(&config.metadata_log_dir)
+        .map_err(|(dir, why)| OpenError::Disk { dir, error: io::Error::other(why) })?;
+    Ok(Directories { cluster_id, logs: config.log_dirs.iter().map(of).collect(), metadata })
+}

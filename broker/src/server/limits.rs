@@ -1,0 +1,86 @@
+//! The limits of a listener and of the process, from the configuration.
+
+use crate::config::BrokerConfig;
+use crate::net::Limits;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use protocol::config::net::NetConfig;
+use std::net::IpAddr;
+use std::time::Duration;
+use tokio::net::lookup_host;
+use tracing::warn;
+
+/// Below so many file descriptors a broker of a few hundred partitions runs out of them.
+const FILES_MIN: u64 = 65_536;
+
+/// What `config` allows the connections of a listener.
+pub(super) async fn of_listener(config: &BrokerConfig, name: &str) -> Limits {
+    let (net, own) = (&config.values.net, &config.values.own);
+    let listener_max = config.listener_max_connections(name).unwrap_or(i32::MAX);
+    Limits {
+        request_bytes_max: count(net.socket_request_max_bytes),
+        read_ahead_bytes: count(own.read_ahead_bytes),
+        read_ahead_bytes_max: count(own.read_ahead_max_bytes.max(own.read_ahead_bytes)),
+        stall_max: milliseconds(own.request_stall_timeout_ms),
+        idle_max: milliseconds(net.connections_max_idle_ms),
+        connections_max: count(listener_max),
+        connections_per_ip_max: count(net.max_connections_per_ip),
+        connections_per_ip_overrides: overrides(config).await,
+        send_buffer_bytes: buffer(net.socket_send_buffer_bytes, NetConfig::socket_send_buffer_bytes().default),
+        receive_buffer_bytes: buffer(net.socket_receive_buffer_bytes, NetConfig::socket_receive_buffer_bytes().default),
+    }
+}
+
+/// `max.connections` of the whole broker.
+pub(super) fn connections(config: &BrokerConfig) -> usize {
+    count(config.values.net.max_connections)
+}
+
+fn count(number: i32) -> usize {
+    usize::try_from(number).unwrap_or(0)
+}
+
+/// Below 0: as good as for ever.
+fn milliseconds(ms: i64) -> Duration {
+    u64::try_from(ms).map_or(Duration::from_hours(24 * 365), Duration::from_millis)
+}
+
+/// A size that was set. Kafka's default of 100 KiB is not asked for: it would switch off the
+/// kernel's own sizing, which does better.
+fn buffer(bytes: i32, default: Option<&str>) -> Option<usize> {
+    let is_set = default != Some(bytes.to_string().as_str());
+    usize::try_from(bytes).ok().filter(|_| is_set)
+}
+
+/// The addresses of the hosts that have a limit of their own.
+async fn overrides(config: &BrokerConfig) -> indexmap::IndexMap<IpAddr, usize> {
+    let mut found = indexmap::IndexMap::new();
+    for (host, most) in &config.connections_by_host {
+        match lookup_host((host.as_str(), 0)).await {
+            Ok(addresses) => {
+                found.extend(addresses.map(|at| (at.ip().to_canonical(), count(*most))));
+            }
+            Err(error) => {
+                warn!("max.connections.per.ip.overrides: {host} has no address: {error}");
+            }
+        }
+    }
+    found
+}
+
+/// Lets this process have as many open files as its user may, and says so where that is little.
+pub(super) fn raise_open_files() {
+    let raised = getrlimit(Resource::RLIMIT_NOFILE).and_then(|(soft, hard)| {
+        if soft < hard {
+            setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
+        }
+        Ok(hard)
+    });
+    match raised {
+        Ok(files) if files < FILES_MIN => warn!(
+            "Only {files} files may be open at a time, and each partition takes at least one: \
+             raise the limit to {FILES_MIN} (`ulimit -Hn`, or LimitNOFILE= of a systemd unit)"
+        ),
+        Ok(_) => {}
+        Err(error) => warn!("The limit of open files cannot be read or raised: {error}"),
+    }
+}
