@@ -23,12 +23,16 @@ fn main() -> ExitCode {
             log_lines::write_to_stdout(env.clock.clone(), least(start.log_level));
             serve(&start.given, env)
         }
-        Command::Format(how) => format(&how.given, &env, Formatting {
-            cluster_id: how.cluster_id,
-            release_version: how.release_version,
-            features: how.feature,
-            ignore_formatted: how.ignore_formatted,
-        }),
+        Command::Format(how) => format(
+            &how.given,
+            &env,
+            Formatting {
+                cluster_id: how.cluster_id,
+                release_version: how.release_version,
+                features: how.feature,
+                ignore_formatted: how.ignore_formatted,
+            },
+        ),
         Command::Storage(Storage::Info(given)) => info(&given, &env),
     };
     match done {

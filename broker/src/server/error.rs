@@ -40,6 +40,19 @@ impl From<FormatError> for StartError {
     }
 }
 
+/// What is wrong with a listener, and what to do.
+const ADVICE: [(io::ErrorKind, &str); 3] = [
+    (
+        io::ErrorKind::AddrInUse,
+        "another process listens there: stop it, or set listeners to another port",
+    ),
+    (
+        io::ErrorKind::AddrNotAvailable,
+        "this machine has no such address: set listeners to one that it has",
+    ),
+    (io::ErrorKind::PermissionDenied, "this user may not: set listeners to a port above 1023"),
+];
+
 impl fmt::Display for StartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -50,15 +63,8 @@ impl fmt::Display for StartError {
                 write!(f, "The metadata log in {} cannot be used: {error}", dir.display())
             }
             StartError::Listen(listener, error) => {
-                let what = match error.kind() {
-                    io::ErrorKind::AddrInUse => "another process listens there: stop it, or set \
-                                                 listeners to another port",
-                    io::ErrorKind::AddrNotAvailable => "this machine has no such address: set \
-                                                        listeners to one that it has",
-                    io::ErrorKind::PermissionDenied => "this user may not: set listeners to a \
-                                                        port above 1023",
-                    _ => return write!(f, "Cannot listen on {listener}: {error}"),
-                };
+                let known = ADVICE.iter().find(|(kind, _)| *kind == error.kind());
+                let what = known.map_or(error.to_string(), |(_, what)| (*what).to_owned());
                 write!(f, "Cannot listen on {listener}: {what}")
             }
             StartError::Registration(why) => {

@@ -25,8 +25,14 @@ pub(super) async fn of_listener(config: &BrokerConfig, name: &str) -> Limits {
         connections_max: count(listener_max),
         connections_per_ip_max: count(net.max_connections_per_ip),
         connections_per_ip_overrides: overrides(config).await,
-        send_buffer_bytes: buffer(net.socket_send_buffer_bytes, NetConfig::socket_send_buffer_bytes().default),
-        receive_buffer_bytes: buffer(net.socket_receive_buffer_bytes, NetConfig::socket_receive_buffer_bytes().default),
+        send_buffer_bytes: buffer(
+            net.socket_send_buffer_bytes,
+            NetConfig::socket_send_buffer_bytes().default,
+        ),
+        receive_buffer_bytes: buffer(
+            net.socket_receive_buffer_bytes,
+            NetConfig::socket_receive_buffer_bytes().default,
+        ),
     }
 }
 

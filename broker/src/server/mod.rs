@@ -6,8 +6,8 @@ mod error;
 mod limits;
 pub mod log_lines;
 pub mod offline;
-mod reload;
 mod registration;
+mod reload;
 mod run;
 
 pub use error::StartError;
@@ -67,13 +67,8 @@ impl Broker {
         let (dirs, previous_epoch) = open_dirs(&config, &env, &held);
         let (table, doomed) = (Arc::<Table>::default(), Arc::<Doomed>::default());
         let dynamic = DynamicConfig::new(config.clone());
-        let chores = Chores::new(
-            &env,
-            Arc::clone(&table),
-            &dirs,
-            Arc::clone(&doomed),
-            dynamic.clone(),
-        );
+        let chores =
+            Chores::new(&env, Arc::clone(&table), &dirs, Arc::clone(&doomed), dynamic.clone());
         let parts = Parts {
             node_id,
             env: env.clone(),
@@ -93,7 +88,7 @@ impl Broker {
         let addresses = addresses(&opened);
         let candidate = Candidate {
             node_id,
-            rack: config.values.node.rack.clone(),
+            rack: config.values.node.broker_rack.clone(),
             listeners: advertised(&opened),
             log_dirs: dirs.iter().filter_map(|dir| dir.log_dir()?.id()).collect(),
             previous_epoch,
@@ -143,8 +138,7 @@ impl Broker {
             say_awaiting(&opened);
             accepting.spawn(opened.accept(shared));
         }
-        let reload =
-            Reload::start(reconciler, images, dynamic, (Arc::clone(&roster), by_listener));
+        let reload = Reload::start(reconciler, images, dynamic, (Arc::clone(&roster), by_listener));
         // What the registration changed is in force before the first client asks.
         table.when_applied(node.image().offset).await;
         info!(
@@ -261,8 +255,7 @@ async fn listen(
     config: &BrokerConfig,
     listener: &Listener,
 ) -> Result<Opened, StartError> {
-    let kind =
-        if listener.is_controller { ListenerKind::Controller } else { ListenerKind::Client };
+    let kind = if listener.is_controller { ListenerKind::Controller } else { ListenerKind::Client };
     let at = Endpoint {
         host: listener.bind.host.clone(),
         port: listener.bind.port,
@@ -275,8 +268,9 @@ async fn listen(
 }
 
 fn addresses(opened: &[(&Listener, Opened)]) -> Vec<(String, SocketAddr)> {
-    let address =
-        |(_, opened): &(&Listener, Opened)| Some((opened.name().to_owned(), opened.address().ok()?));
+    let address = |(_, opened): &(&Listener, Opened)| {
+        Some((opened.name().to_owned(), opened.address().ok()?))
+    };
     opened.iter().filter_map(address).collect()
 }
 

@@ -28,9 +28,9 @@ pub fn format_dirs(
 ) -> Result<Vec<String>, String> {
     let mut features = BTreeMap::new();
     for text in &wanted.features {
-        let parsed = text.split_once('=').and_then(|(name, level)| {
-            Some((name.to_owned(), level.parse::<i16>().ok()?))
-        });
+        let parsed = text
+            .split_once('=')
+            .and_then(|(name, level)| Some((name.to_owned(), level.parse::<i16>().ok()?)));
         let (name, level) =
             parsed.ok_or_else(|| format!("--feature {text}: must be a name, `=` and a level"))?;
         features.insert(name, level);
@@ -41,8 +41,7 @@ pub fn format_dirs(
     let mut claims = Vec::new();
     let mut lines = Vec::new();
     for path in places(config) {
-        let claim =
-            Claim::take(Arc::clone(&env.disk), path).map_err(|error| error.to_string())?;
+        let claim = Claim::take(Arc::clone(&env.disk), path).map_err(|error| error.to_string())?;
         match claim.found() {
             Found::Formatted(_) if !wanted.ignore_formatted => {
                 return Err(OpenError::Formatted { dir: path.to_owned() }.to_string());
@@ -87,7 +86,10 @@ pub fn info(env: &Env, config: &BrokerConfig) -> (Vec<String>, Vec<String>) {
         };
         let id = meta.cluster_id.clone().unwrap_or_default();
         let directory = meta.directory_id.map_or("none".to_owned(), |id| id.to_string());
-        lines.push(format!("    cluster.id {id}, node.id {}, directory.id {directory}", meta.node_id));
+        lines.push(format!(
+            "    cluster.id {id}, node.id {}, directory.id {directory}",
+            meta.node_id
+        ));
         match scan(&*env.disk, path) {
             Ok(found) => lines.push(format!(
                 "    {} partitions{}",

@@ -160,8 +160,10 @@ impl Registration {
 /// What a producer id block is asked for with.
 pub(super) fn producer_ids(
     registration: &Registration,
-) -> impl Fn() -> kraft::env::Boxed<'static, Result<std::ops::Range<i64>, ErrorCode>> + Send + Sync + 'static
-{
+) -> impl Fn() -> kraft::env::Boxed<'static, Result<std::ops::Range<i64>, ErrorCode>>
++ Send
++ Sync
++ 'static {
     let registration = Arc::new(registration.clone());
     move || {
         let Registration { node, node_id, epoch, .. } = (*registration).clone();

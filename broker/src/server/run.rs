@@ -15,7 +15,10 @@ use tracing::{error, info};
 const BLOCKING_THREADS: usize = 4;
 
 /// Runs `future` on the data runtime: a worker per core.
-pub fn block_on<T>(config: &BrokerConfig, future: impl Future<Output = T>) -> Result<T, StartError> {
+pub fn block_on<T>(
+    config: &BrokerConfig,
+    future: impl Future<Output = T>,
+) -> Result<T, StartError> {
     limits::raise_open_files();
     log_panics();
     let own = &config.values.own;

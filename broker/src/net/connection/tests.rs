@@ -50,11 +50,8 @@ struct Handlers;
 
 impl Service for Handlers {
     fn overlap(&self, _from: &RequestContext, key: ApiKey) -> Option<Overlap> {
-        match key {
-            ApiKey::Produce => Some(Overlap::Produce),
-            ApiKey::Fetch | ApiKey::Heartbeat => Some(Overlap::Never),
-            _ => None,
-        }
+        let never = [ApiKey::Fetch, ApiKey::Heartbeat].contains(&key).then_some(Overlap::Never);
+        if key == ApiKey::Produce { Some(Overlap::Produce) } else { never }
     }
 
     fn call(
@@ -67,22 +64,20 @@ impl Service for Handlers {
         let id = from.correlation_id;
         let frame = [4_i32.to_be_bytes(), id.to_be_bytes()].concat();
         let answer = vec![Piece::Bytes(frame.into())];
-        match key {
-            ApiKey::Produce => {
-                note(format!("P{id}"));
-                let request = ProduceRequest::read(body, version).map_err(malformed)?;
-                match request.acks {
-                    0 => Ok(Reply::Silence),
-                    _ => Ok(after(request.timeout_ms, answer)),
-                }
-            }
-            ApiKey::Fetch => {
-                note(format!("F{id}{}", from.client_id));
-                let request = FetchRequest::read(body, version).map_err(malformed)?;
-                Ok(after(request.max_wait_ms, answer))
-            }
-            _ => Ok(Reply::Now(answer)),
+        if key == ApiKey::Produce {
+            note(format!("P{id}"));
+            let request = ProduceRequest::read(body, version).map_err(malformed)?;
+            return Ok(match request.acks {
+                0 => Reply::Silence,
+                _ => after(request.timeout_ms, answer),
+            });
         }
+        if key == ApiKey::Fetch {
+            note(format!("F{id}{}", from.client_id));
+            let request = FetchRequest::read(body, version).map_err(malformed)?;
+            return Ok(after(request.max_wait_ms, answer));
+        }
+        Ok(Reply::Now(answer))
     }
 }
 
