@@ -15,10 +15,9 @@ pub use run::{block_on, listen_for_signals};
 
 use crate::api::{Ctx, FetchSessions, ListenerKind, ProducerIds, SERVED};
 use crate::config::{BrokerConfig, DynamicConfig, Listener};
-use crate::metrics::Metrics;
-use crate::net::{Accepting, Budget, Opened, Roster, open};
-use crate::partition::upkeep::{Chores, Doomed, Upkeep};
-use crate::partition::{Dir, Table};
+use crate::net::{Accepting, Budget, Limits, Opened, Roster, open};
+use crate::partition::Dir;
+use crate::partition::upkeep::{Chores, Upkeep};
 use crate::reconcile::{Parts, Reconciler};
 use arc_swap::ArcSwap;
 use control::Control;
@@ -26,7 +25,7 @@ use directories::Directories;
 use kraft::env::{Endpoint, Env};
 use kraft::node::{Node, NodeConfig, SyncOn};
 use registration::{Candidate, Registration, register};
-use reload::Reload;
+use reload::{Limited, Reload};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,84 +62,37 @@ impl Broker {
         let held = directories::hold(&env, &config)?;
         let control = Control::start()?;
         let node = start_node(&config, &env, &held, &control).await?;
-        let metrics = Arc::<Metrics>::default();
-        let (dirs, previous_epoch) = open_dirs(&config, &env, &held);
-        let (table, doomed) = (Arc::<Table>::default(), Arc::<Doomed>::default());
-        let dynamic = DynamicConfig::new(config.clone());
-        let chores =
-            Chores::new(&env, Arc::clone(&table), &dirs, Arc::clone(&doomed), dynamic.clone());
-        let parts = Parts {
-            node_id,
-            env: env.clone(),
-            table: Arc::clone(&table),
-            dirs: Arc::clone(&dirs),
-            doomed,
-            config: dynamic.clone(),
+        let (parts, previous_epoch) = parts(&config, &env, &held);
+        let chores = chores(&parts);
+        let reconciler = {
+            let (parts, image) = (parts.clone(), node.image());
+            blocking(move || Reconciler::start(parts, image)).await?
         };
-        let mut images = node.subscribe();
-        let image = Arc::clone(&images.borrow_and_update());
-        let reconciler = blocking(move || Reconciler::start(parts, image)).await?;
-
         let mut opened = Vec::new();
         for listener in &config.listeners.all {
             opened.push((listener, listen(&env, &config, listener).await?));
         }
-        let addresses = addresses(&opened);
         let candidate = Candidate {
             node_id,
             rack: config.values.node.broker_rack.clone(),
             listeners: advertised(&opened),
-            log_dirs: dirs.iter().filter_map(|dir| dir.log_dir()?.id()).collect(),
+            log_dirs: parts.dirs.iter().filter_map(|dir| dir.log_dir()?.id()).collect(),
             previous_epoch,
         };
-        let registration = register(&node, &env, candidate, Arc::clone(&dirs)).await?;
-        let every = u64::try_from(config.values.registration.heartbeat_interval_ms).unwrap_or(1);
-        let beating = registration.clone().keep(Duration::from_millis(every.max(1)));
+        let registration = register(&node, &env, candidate, Arc::clone(&parts.dirs)).await?;
+        let beating = registration.clone().keep(heartbeat_interval(&config));
         let heartbeats = control.handle().spawn(beating);
         let upkeep = Upkeep::start(Arc::clone(&chores))
             .map_err(|error| StartError::System("thread", error))?;
-
-        let fetch_sessions = config.values.fetch.session_cache_slots;
-        let ctx = Ctx {
-            env,
-            metrics: Arc::clone(&metrics),
-            served: &SERVED,
-            enabled: Arc::new(|_| true),
-            config: dynamic.clone(),
-            node_id,
-            images: node.subscribe(),
-            partitions: Arc::clone(&table),
-            dirs,
-            upkeep: chores,
-            fetch_sessions: Arc::new(FetchSessions::new(
-                usize::try_from(fetch_sessions).unwrap_or(0),
-            )),
-            producer_ids: Arc::new(ProducerIds::new(Box::new(registration::producer_ids(
-                &registration,
-            )))),
-        };
+        let ctx = ctx(&config, &parts, &node, chores);
         let roster = Roster::new(limits::connections(&config));
-        let budget = usize::try_from(config.request_memory_bytes()).unwrap_or(usize::MAX);
-        let budget = Budget::new(budget);
-        let mut accepting = JoinSet::new();
-        let mut by_listener = Vec::new();
-        for (listener, opened) in opened {
-            let limits = limits::of_listener(&config, &listener.name).await;
-            let limits = Arc::new(ArcSwap::from_pointee(limits));
-            by_listener.push((listener.name.clone(), Arc::clone(&limits)));
-            let shared = Accepting {
-                service: Arc::new(ctx.clone()),
-                metrics: Arc::clone(&metrics),
-                limits,
-                roster: Arc::clone(&roster),
-                budget: Arc::clone(&budget),
-            };
-            say_awaiting(&opened);
-            accepting.spawn(opened.accept(shared));
-        }
-        let reload = Reload::start(reconciler, images, dynamic, (Arc::clone(&roster), by_listener));
-        // What the registration changed is in force before the first client asks.
-        table.when_applied(node.image().offset).await;
+        let addresses = addresses(&opened);
+        let (accepting, listeners) = accept(&config, &ctx, &roster, opened).await;
+        let limited = Limited { roster: Arc::clone(&roster), listeners };
+        let following = (Arc::clone(&parts.table), parts.config);
+        let reload = Reload::start(reconciler, node.subscribe(), following, limited);
+        // What the registration changed is in force before the start is told.
+        parts.table.when_applied(node.image().offset).await;
         info!(
             target: "kafka.server.KafkaRaftServer",
             "[KafkaRaftServer nodeId={node_id}] Kafka Server started"
@@ -164,6 +116,7 @@ impl Broker {
         tokio::select! {
             biased;
             stopped = self.node.stopped() => format!("The metadata log is lost: {stopped}"),
+            () = self.reload.failed() => "A bug has left the partitions half-way".to_owned(),
             () = self.ctx.upkeep.all_failed() => {
                 "Every log directory has failed".to_owned()
             }
@@ -248,6 +201,76 @@ fn open_dirs(config: &BrokerConfig, env: &Env, held: &Directories) -> (Arc<[Arc<
     let first = epochs.first().copied().flatten();
     let is_same = epochs.len() == dirs.len() && epochs.iter().all(|epoch| *epoch == first);
     (dirs, first.filter(|_| is_same).unwrap_or(-1))
+}
+
+/// What the partitions are made of, and the epoch of a clean stop, else -1.
+fn parts(config: &BrokerConfig, env: &Env, held: &Directories) -> (Parts, i64) {
+    let (dirs, previous_epoch) = open_dirs(config, env, held);
+    let parts = Parts {
+        node_id: config.membership.node_id,
+        env: env.clone(),
+        table: Arc::default(),
+        dirs,
+        doomed: Arc::default(),
+        config: DynamicConfig::new(config.clone()),
+    };
+    (parts, previous_epoch)
+}
+
+fn chores(parts: &Parts) -> Arc<Chores> {
+    let (table, doomed) = (Arc::clone(&parts.table), Arc::clone(&parts.doomed));
+    Chores::new(&parts.env, table, &parts.dirs, doomed, parts.config.clone())
+}
+
+fn ctx(config: &BrokerConfig, parts: &Parts, node: &Node, chores: Arc<Chores>) -> Ctx {
+    let fetch_sessions = usize::try_from(config.values.fetch.session_cache_slots).unwrap_or(0);
+    Ctx {
+        env: parts.env.clone(),
+        metrics: Arc::default(),
+        served: &SERVED,
+        enabled: Arc::new(|_| true),
+        config: parts.config.clone(),
+        node_id: parts.node_id,
+        cluster_id: node.cluster_id().into(),
+        controller: Some(node.clone()),
+        images: node.subscribe(),
+        partitions: Arc::clone(&parts.table),
+        dirs: Arc::clone(&parts.dirs),
+        upkeep: chores,
+        fetch_sessions: Arc::new(FetchSessions::new(fetch_sessions)),
+        producer_ids: Arc::new(ProducerIds::of_node(node.clone(), parts.node_id)),
+    }
+}
+
+fn heartbeat_interval(config: &BrokerConfig) -> Duration {
+    let ms = u64::try_from(config.values.registration.heartbeat_interval_ms).unwrap_or(0);
+    Duration::from_millis(ms.max(1))
+}
+
+/// Lets clients in at every listener; and each one's limits, by its name.
+async fn accept(
+    config: &BrokerConfig,
+    ctx: &Ctx,
+    roster: &Arc<Roster>,
+    opened: Vec<(&Listener, Opened)>,
+) -> (JoinSet<()>, Vec<(String, Arc<ArcSwap<Limits>>)>) {
+    let budget = usize::try_from(config.request_memory_bytes()).unwrap_or(usize::MAX);
+    let budget = Budget::new(budget);
+    let (mut accepting, mut by_listener) = (JoinSet::new(), Vec::new());
+    for (listener, opened) in opened {
+        let limits = limits::of_listener(config, &listener.name).await;
+        let limits = Arc::new(ArcSwap::from_pointee(limits));
+        by_listener.push((listener.name.clone(), Arc::clone(&limits)));
+        say_awaiting(&opened);
+        accepting.spawn(opened.accept(Accepting {
+            service: Arc::new(ctx.clone()),
+            metrics: Arc::clone(&ctx.metrics),
+            limits,
+            roster: Arc::clone(roster),
+            budget: Arc::clone(&budget),
+        }));
+    }
+    (accepting, by_listener)
 }
 
 async fn listen(

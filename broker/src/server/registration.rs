@@ -156,28 +156,3 @@ impl Registration {
         }
     }
 }
-
-/// What a producer id block is asked for with.
-pub(super) fn producer_ids(
-    registration: &Registration,
-) -> impl Fn() -> kraft::env::Boxed<'static, Result<std::ops::Range<i64>, ErrorCode>>
-+ Send
-+ Sync
-+ 'static {
-    let registration = Arc::new(registration.clone());
-    move || {
-        let Registration { node, node_id, epoch, .. } = (*registration).clone();
-        Box::pin(async move {
-            let request = protocol::messages::AllocateProducerIdsRequest::default()
-                .with_broker_id(BrokerId(node_id))
-                .with_broker_epoch(epoch);
-            let unavailable = ErrorCode::CoordinatorLoadInProgress;
-            let response = node.ask(request).await.map_err(|_| unavailable)?;
-            if response.error_code != 0 {
-                return Err(unavailable);
-            }
-            let start = response.producer_id_start.0;
-            Ok(start..start.saturating_add(response.producer_id_len.into()))
-        })
-    }
-}

@@ -1,75 +1,82 @@
-//! The task that follows the metadata: partitions first, then what a changed config says of
-//! connections.
+//! What follows the metadata while the broker runs: its partitions, then what a changed config
+//! says of connections.
 
 use super::limits;
 use crate::config::DynamicConfig;
 use crate::net::{Limits, Roster};
-use crate::reconcile::Reconciler;
+use crate::partition::Table;
+use crate::reconcile::{Reconciler, follow};
 use arc_swap::ArcSwap;
 use kraft::image::Image;
 use std::sync::Arc;
-use tokio::sync::{oneshot, watch};
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
 
-/// Each listener's limits, by its name.
-type ByListener = Vec<(String, Arc<ArcSwap<Limits>>)>;
+/// Whose limits a config changes.
+#[derive(Debug)]
+pub(super) struct Limited {
+    pub(super) roster: Arc<Roster>,
+    /// Each listener's limits, by its name.
+    pub(super) listeners: Vec<(String, Arc<ArcSwap<Limits>>)>,
+}
 
-/// The task; stops between two images.
+/// The two tasks.
 #[derive(Debug)]
 pub(super) struct Reload {
-    stop: oneshot::Sender<()>,
-    task: JoinHandle<()>,
+    /// Hands the images on; the partitions end with it.
+    images: JoinHandle<()>,
+    partitions: JoinHandle<()>,
+    failed: watch::Receiver<bool>,
 }
 
 impl Reload {
     pub(super) fn start(
         reconciler: Reconciler,
         images: watch::Receiver<Arc<Image>>,
-        config: DynamicConfig,
-        (roster, listeners): (Arc<Roster>, ByListener),
+        (table, config): (Arc<Table>, DynamicConfig),
+        limited: Limited,
     ) -> Reload {
-        let (stop, stopped) = oneshot::channel();
-        let follow = follow(reconciler, images, config, (roster, listeners));
-        let task = tokio::spawn(async move {
-            let follow = follow;
-            tokio::pin!(follow);
-            tokio::select! {
-                biased;
-                _ = stopped => {}
-                () = &mut follow => {}
+        let (sender, receiver) = watch::channel(Arc::clone(&images.borrow()));
+        let (has_failed, failed) = watch::channel(false);
+        let partitions = tokio::spawn(async move {
+            if let Err(panic) = follow(reconciler, receiver).await {
+                tracing::error!("Nothing follows the metadata any more: {panic}");
+                has_failed.send_replace(true);
             }
         });
-        Reload { stop, task }
+        let images = tokio::spawn(hand_on(images, sender, (table, config), limited));
+        Reload { images, partitions, failed }
     }
 
-    /// Comes back when nothing more is changed.
+    /// Comes back when the partitions follow the metadata no more, which is a bug.
+    pub(super) async fn failed(&self) {
+        let mut failed = self.failed.clone();
+        if failed.wait_for(|failed| *failed).await.is_err() {
+            std::future::pending().await // It was stopped.
+        }
+    }
+
+    /// Comes back when no partition is changed any more.
     pub(super) async fn stop(self) {
-        drop(self.stop);
-        // An error is a panic, which the log has told.
-        drop(self.task.await);
+        self.images.abort();
+        // Either way it has ended.
+        drop(self.images.await);
+        drop(self.partitions.await);
     }
 }
 
-async fn follow(
-    mut reconciler: Reconciler,
+async fn hand_on(
     mut images: watch::Receiver<Arc<Image>>,
-    config: DynamicConfig,
-    (roster, listeners): (Arc<Roster>, ByListener),
+    to: watch::Sender<Arc<Image>>,
+    (table, config): (Arc<Table>, DynamicConfig),
+    Limited { roster, listeners }: Limited,
 ) {
     let mut known = config.load();
-    while images.changed().await.is_ok() {
+    loop {
         let image = Arc::clone(&images.borrow_and_update());
-        let applied = spawn_blocking(move || {
-            reconciler.apply(image);
-            reconciler
-        });
-        reconciler = match applied.await {
-            Ok(reconciler) => reconciler,
-            Err(panic) => {
-                tracing::error!("Nothing follows the metadata any more: {panic}");
-                return;
-            }
-        };
+        let offset = image.offset;
+        to.send_replace(image);
+        table.when_applied(offset).await;
         let now = config.load();
         if !Arc::ptr_eq(&now, &known) {
             roster.set_connections_max(limits::connections(&now));
@@ -77,6 +84,9 @@ async fn follow(
                 limits.store(Arc::new(limits::of_listener(&now, name).await));
             }
             known = now;
+        }
+        if images.changed().await.is_err() {
+            return;
         }
     }
 }
