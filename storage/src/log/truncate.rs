@@ -54,6 +54,10 @@ impl Log {
             Located::Damaged(damage) => (damage.position, damage.offset),
             Located::Behind => (segment.size(), offset.min(segment.end().0)),
         };
+        if end < self.log_start() {
+            // The log starts inside of the batch that goes: nothing is left.
+            return self.start_over(writer, self.log_start());
+        }
         // Readers stop at once; then the files go, the last one first.
         self.log_end.store(end, Ordering::Release);
         self.high_watermark.fetch_min(end, Ordering::AcqRel);

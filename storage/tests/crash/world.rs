@@ -103,8 +103,8 @@ impl World {
                 74..82 => self.checkpoint()?,
                 82..85 => self.log().roll(NOW_MS).map_err(failed)?,
                 85..88 => self.delete_records(rng)?,
-                88..93 => self.retain()?,
-                93..96 => self.cut(rng)?,
+                88..92 => self.retain()?,
+                92..96 => self.cut(rng)?,
                 96..98 => self.restart()?,
                 _ => self.epoch += 1,
             }
@@ -206,7 +206,8 @@ impl World {
     /// As a follower cuts what its new leader does not have.
     fn cut(&mut self, rng: &mut Rng) -> Result<(), Failed> {
         let (start, end) = (self.log().log_start(), self.model.end());
-        let asked = rng.within((end - 6).max(start), end);
+        let depth = if rng.below(3) == 0 { 30 } else { 6 };
+        let asked = rng.within((end - depth).max(start), end);
         // The whole batch goes that holds the offset.
         let kept = self.model.batches.partition_point(|sent| sent.end() <= asked);
         let to = self.model.batches.get(kept).map_or(asked, |sent| sent.base.max(start));
