@@ -66,13 +66,14 @@ impl Log {
             gone.retire();
             recover::remove_files(&self.home, gone.base())?;
         }
+        // Before the cut: none of them may come back behind it.
+        self.home.disk.sync_dir(&self.home.dir())?;
         let mark = Mark {
             relative: u32::try_from(end - segment.base()).unwrap_or(u32::MAX),
             position: u32::try_from(position).unwrap_or(u32::MAX),
         };
         segment.file().truncate(position)?;
         segment.file().sync()?;
-        self.home.disk.sync_dir(&self.home.dir())?;
         let created = segment.created_ms();
         let mut active = Segment::open(segment.base(), segment.file().clone(), mark, created);
         active.activate(&self.home)?;

@@ -88,17 +88,27 @@ pub fn load_latest(
     (log_start, log_end): (i64, i64),
     expiry: (i64, i64),
 ) -> Result<Producers, Error> {
+    let mut found = None;
+    let mut removes = false;
     for offset in list(disk, dir)?.into_iter().rev() {
-        if log_end < offset || offset < log_start {
-            disk.remove(&path(dir, offset))?;
-            continue;
+        if (log_start..=log_end).contains(&offset) {
+            match read(disk, dir, offset, expiry) {
+                Err(Error::Malformed { .. }) => {}
+                read => {
+                    found = Some(read?);
+                    break;
+                }
+            }
         }
-        match read(disk, dir, offset, expiry) {
-            Err(Error::Malformed { .. }) => disk.remove(&path(dir, offset))?,
-            read => return read,
-        }
+        disk.remove(&path(dir, offset))?;
+        removes = true;
     }
-    Ok(Producers::starting_at(log_start))
+    if removes {
+        // One that came back when the log has reached its offset again, by other batches, would
+        // know what never was.
+        disk.sync_dir(dir)?;
+    }
+    Ok(found.unwrap_or_else(|| Producers::starting_at(log_start)))
 }
 
 /// Removes the snapshots before an offset: segments below it are gone.
@@ -106,9 +116,10 @@ pub fn remove_before(disk: &dyn Disk, dir: &Path, offset: i64) -> io::Result<()>
     remove_if(disk, dir, |at| at < offset)
 }
 
-/// Removes the snapshots behind an offset: the log was cut there.
+/// Removes the snapshots behind an offset, durably: the log was cut there.
 pub fn remove_after(disk: &dyn Disk, dir: &Path, offset: i64) -> io::Result<()> {
-    remove_if(disk, dir, |at| offset < at)
+    remove_if(disk, dir, |at| offset < at)?;
+    disk.sync_dir(dir)
 }
 
 fn remove_if(disk: &dyn Disk, dir: &Path, goes: impl Fn(i64) -> bool) -> io::Result<()> {

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use protocol::records::builder::{BatchBuilder, NewRecord};
+use std::fmt;
 
 /// Draws from a seed; the same seed, the same life.
 #[derive(Clone, Debug)]
@@ -29,7 +30,7 @@ impl Rng {
 }
 
 /// A batch as a client sent it, and where it went.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Sent {
     /// -1: of no producer.
     pub(crate) producer_id: i64,
@@ -37,6 +38,13 @@ pub(crate) struct Sent {
     pub(crate) count: i32,
     pub(crate) base: i64,
     pub(crate) bytes: Bytes,
+}
+
+impl fmt::Debug for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sent { producer_id, sequence, count, base, .. } = self;
+        write!(f, "producer {producer_id}: {count} from {sequence} on, at {base}")
+    }
 }
 
 impl Sent {
