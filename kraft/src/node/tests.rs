@@ -3,6 +3,9 @@
 use super::{AskError, Node, NodeConfig, StartError, SyncOn};
 use crate::env::{Clock, Env, os};
 use crate::format::{Plan, bootstrap, format};
+use crate::raft::batch::data;
+use crate::raft::quorum::{Quorum, Started};
+use crate::record::{BeginTransactionRecord, Record, TopicRecord};
 use parking_lot::Mutex;
 use protocol::config::node::MetadataLogConfig;
 use protocol::ids::Uuid;
@@ -49,6 +52,11 @@ impl World {
     }
 
     async fn start(&self) -> Result<Node, StartError> {
+        Node::start(self.config(), self.env()).await
+    }
+
+    /// Formats what is not formatted yet.
+    fn config(&self) -> NodeConfig {
         let claim = Claim::take(Arc::new(self.disk.clone()), Path::new(DATA)).unwrap();
         let plan = Plan {
             cluster_id: None,
@@ -58,7 +66,7 @@ impl World {
             levels: bootstrap::levels(33, &BTreeMap::new()),
         };
         let dirs = format(&self.env(), vec![claim], &plan).unwrap();
-        let config = NodeConfig {
+        NodeConfig {
             cluster_id: dirs[0].meta().cluster_id.unwrap(),
             node_id: 1,
             metadata_log_dir: PathBuf::from(DATA),
@@ -68,8 +76,7 @@ impl World {
             metadata_log: self.metadata_log.clone(),
             properties: BTreeMap::new(),
             sync_on: SyncOn::Task,
-        };
-        Node::start(config, self.env()).await
+        }
     }
 }
 
@@ -183,4 +190,24 @@ async fn after_a_failed_sync_nothing_is_answered() {
     assert!(matches!(create(&node, "a").await, Err(AskError::Stopped(_))));
     let why = node.stopped().await;
     assert!(why.0.contains("a sync of the metadata log in /data"), "{why}");
+}
+
+#[tokio::test]
+async fn what_a_leader_left_open_is_aborted_by_the_next() {
+    let world = World::new();
+    world.start().await.unwrap().shutdown().await;
+    let Started { quorum, .. } =
+        Quorum::start(&world.env(), &world.config().settings()).await.unwrap();
+    let begin = Record::from(BeginTransactionRecord::default());
+    let topic = TopicRecord { name: "t".into(), topic_id: Uuid([5; 16]), ..TopicRecord::default() };
+    let values = [begin.to_value(33), Record::from(topic).to_value(33)];
+    let proposed = quorum.propose(data(&values, 9).unwrap()).await.unwrap();
+    quorum.applied(proposed).await.unwrap();
+    assert!(quorum.image().borrow().in_transaction());
+    quorum.shutdown().await;
+
+    let node = world.start().await.unwrap();
+    assert!(!node.image().in_transaction() && node.image().topic("t").is_none());
+    node.shutdown().await;
+    world.start().await.unwrap().shutdown().await;
 }

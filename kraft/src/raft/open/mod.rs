@@ -358,3 +358,6 @@ fn bootstrap(env: &Env, settings: &Settings, content: Content) -> Result<Image, 
     }
     Ok(image)
 }
+
+#[cfg(test)]
+mod tests;
