@@ -114,7 +114,7 @@ fn an_error_of_any_write_or_sync_stops_the_log_and_loses_nothing_synced() {
         Operation::Rename,
         Operation::Truncate,
     ] {
-        let (seed, steps) = (30, 60);
+        let (seed, steps) = (300, 60);
         for after in 0.. {
             let disk = SimDisk::new(seed);
             let mut world = World::fresh(&disk, Arc::new(config()));

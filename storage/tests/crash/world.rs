@@ -220,7 +220,9 @@ impl World {
         if to == start {
             self.model.synced = to; // Nothing is left that could be lost.
         }
-        self.checkpoint()
+        // Before anything is appended: below the recovery point nothing may be cut, and it has
+        // moved back. If that cannot be said, the directory goes offline.
+        self.checkpoint().inspect_err(|error| self.log().fail(error.as_str()))
     }
 
     fn restart(&mut self) -> Result<(), Failed> {
