@@ -4,11 +4,8 @@
 /// them.
 #[inline]
 pub fn take_unsigned(bytes: &mut &[u8]) -> Option<u32> {
-    // Most numbers are of one byte.
-    let (&first, rest) = bytes.split_first()?;
-    if first < 0x80 {
-        *bytes = rest;
-        return Some(u32::from(first));
+    if let Some(value) = take_short(bytes) {
+        return Some(value.into());
     }
     u32::try_from(take_long(bytes, 5)?).ok()
 }
@@ -23,14 +20,27 @@ pub fn take(bytes: &mut &[u8]) -> Option<i32> {
 /// Takes a signed number of 64 bits off the front.
 #[inline]
 pub fn take_i64(bytes: &mut &[u8]) -> Option<i64> {
-    let (&first, rest) = bytes.split_first()?;
-    let raw = if first < 0x80 {
-        *bytes = rest;
-        u64::from(first)
-    } else {
-        take_long(bytes, 10)?
+    let raw = match take_short(bytes) {
+        Some(value) => u64::from(value),
+        None => take_long(bytes, 10)?,
     };
     Some((raw >> 1).cast_signed() ^ -(raw & 1).cast_signed())
+}
+
+/// Takes a number of one or two bytes, as most are; `None` if it has more.
+#[inline]
+fn take_short(bytes: &mut &[u8]) -> Option<u16> {
+    match *bytes {
+        [first @ ..0x80, rest @ ..] => {
+            *bytes = rest;
+            Some(u16::from(*first))
+        }
+        [first, second @ ..0x80, rest @ ..] => {
+            *bytes = rest;
+            Some(u16::from(*first & 0x7f) | u16::from(*second) << 7)
+        }
+        _ => None,
+    }
 }
 
 /// Takes a number of at most `len_max` bytes, 10 of which may hold 64 bits.

@@ -198,7 +198,7 @@ pub struct Walk {
 /// Walks over all records of a batch that a client sent: every length must fit, offsets must rise
 /// by one from 0, and nothing may follow.
 ///
-/// Allocates nothing for a batch that is not compressed: 10 us per MB at records of 1 KiB.
+/// Allocates nothing for a batch that is not compressed: 12 us per MB at records of 1 KiB.
 pub fn walk(batch: &[u8], decompressed_bytes_max: usize) -> Result<Walk, RecordError> {
     let header = BatchHeader::read(batch)?;
     let mut found = Walk {
@@ -208,23 +208,39 @@ pub fn walk(batch: &[u8], decompressed_bytes_max: usize) -> Result<Walk, RecordE
         max_timestamp_at: 0,
     };
     let mut records = records(batch, decompressed_bytes_max)?;
+    if let Source::Slice(bytes) = &mut records.source {
+        // The same as below, without what it costs to hand out records one by one.
+        for index in 0..records.count {
+            take_record(bytes)
+                .and_then(|record| found.add(&header, &record))
+                .map_err(|fault| RecordError::Record { index, fault })?;
+        }
+        return if bytes.is_empty() { Ok(found) } else { Err(RecordError::Trailing) };
+    }
     while let Some(record) = records.next() {
-        let record = record?;
         let index = found.record_count;
-        if record.offset_delta != index {
-            let fault = Fault::OffsetDelta(record.offset_delta);
-            return Err(RecordError::Record { index, fault });
-        }
-        if record.key.is_none() && found.null_key_at.is_none() {
-            found.null_key_at = Some(index);
-        }
-        let timestamp_ms = record.timestamp_ms(&header);
-        if timestamp_ms > found.max_timestamp_ms || index == 0 {
-            (found.max_timestamp_ms, found.max_timestamp_at) = (timestamp_ms, index);
-        }
-        found.record_count += 1;
+        (found.add(&header, &record?)).map_err(|fault| RecordError::Record { index, fault })?;
     }
     Ok(found)
+}
+
+impl Walk {
+    #[inline]
+    fn add(&mut self, header: &BatchHeader, record: &Record<'_>) -> Result<(), Fault> {
+        let index = self.record_count;
+        if record.offset_delta != index {
+            return Err(Fault::OffsetDelta(record.offset_delta));
+        }
+        if record.key.is_none() && self.null_key_at.is_none() {
+            self.null_key_at = Some(index);
+        }
+        let timestamp_ms = record.timestamp_ms(header);
+        if timestamp_ms > self.max_timestamp_ms || index == 0 {
+            (self.max_timestamp_ms, self.max_timestamp_at) = (timestamp_ms, index);
+        }
+        self.record_count += 1;
+        Ok(())
+    }
 }
 
 #[cfg(test)]
