@@ -10,8 +10,10 @@ use std::fmt::Debug;
 use std::io;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 
 /// What a peer is sent at once, in bytes.
 const READ_BYTES_MAX: usize = 1 << 20;
@@ -66,24 +68,42 @@ impl LogStore {
     }
 }
 
+/// How long an election that was won stays unwritten while batches of its term come: they do not
+/// need it, and somebody waits for them.
+const VOTE_DELAY: Duration = Duration::from_millis(100);
+
 /// Syncs for whoever waits, all of them at once.
 async fn flush(shared: Arc<Shared>, mut waiting: mpsc::UnboundedReceiver<Waiting>) {
-    let mut together = Vec::new();
-    while 0 < waiting.recv_many(&mut together, usize::MAX).await {
-        let writes_vote = together.iter().any(|one| matches!(one, Waiting::Vote));
-        let work = shared.clone();
-        let result = shared.sync_on.run(move || {
-            work.sync()?;
-            if writes_vote { work.write_vote() } else { Ok(()) }
-        });
-        let result = result.await;
+    let (mut together, mut owes_vote) = (Vec::new(), false);
+    loop {
+        let next = waiting.recv_many(&mut together, usize::MAX);
+        let count = if owes_vote { timeout(VOTE_DELAY, next).await } else { Ok(next.await) };
+        if owes_vote && matches!(count, Err(_) | Ok(0)) {
+            let work = shared.clone();
+            // A failure is kept, and told to whoever comes next.
+            drop(shared.sync_on.run(move || work.write_vote()).await);
+            owes_vote = false;
+        }
+        if matches!(count, Ok(0)) {
+            return;
+        }
+        let mut callbacks = Vec::new();
         for one in together.drain(..) {
-            if let Waiting::Append(callback) = one {
-                callback.io_completed(match &result {
-                    Ok(()) => Ok(()),
-                    Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
-                });
+            match one {
+                Waiting::Append(callback) => callbacks.push(callback),
+                Waiting::Vote => owes_vote = true,
             }
+        }
+        if callbacks.is_empty() {
+            continue;
+        }
+        let work = shared.clone();
+        let result = shared.sync_on.run(move || work.sync()).await;
+        for callback in callbacks {
+            callback.io_completed(match &result {
+                Ok(()) => Ok(()),
+                Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+            });
         }
     }
 }
