@@ -1,1 +1,0 @@
-//! What a broker costs, measured beside Apache Kafka.
