@@ -76,9 +76,9 @@ impl Log {
         let was = epochs.clone();
         let from = if epochs.is_none() { log_start } else { newest };
         let known = epochs.get_or_insert_default();
-        let aborted = recover::replay(&home, &segments, from, (&mut producers, known))?;
+        let replayed = recover::replay(&home, &segments, from, (&mut producers, known))?;
         if !open.clean {
-            recover::mend_aborted(&home, &segments, open.recovery_point, &aborted)?;
+            recover::mend_aborted(&home, &segments, open.recovery_point, &replayed.aborted)?;
         }
         producers.expire(open.now_ms, open.producer_id_expiration_ms);
         let mut epochs = epochs.unwrap_or_default();
@@ -104,7 +104,7 @@ impl Log {
             first_unstable: AtomicI64::new(unstable),
             recovery_point: AtomicI64::new(recovery_point),
             unflushed_since_ms: AtomicI64::new(open.now_ms),
-            unsnapshotted_bytes: AtomicU64::new(0),
+            unsnapshotted_bytes: AtomicU64::new(replayed.bytes),
             may_reserve: AtomicBool::new(true),
             is_closed: AtomicBool::new(false),
             is_failed: AtomicBool::new(false),

@@ -253,14 +253,23 @@ fn drop_behind(home: &Home, segments: &mut Vec<Segment>, index: usize) -> io::Re
     Ok(bytes)
 }
 
+/// What was found by [`replay`].
+#[derive(Debug, Default)]
+pub(super) struct Replayed {
+    /// Aborted transactions, with the base of the segment that their marker stands in.
+    pub aborted: Vec<(i64, EndedTxn)>,
+    /// Bytes of the batches that the producers' state had not seen.
+    pub bytes: u64,
+}
+
 /// Takes the batches from `from` on into what is known of producers and epochs.
 pub(super) fn replay(
     home: &Home,
     segments: &[Arc<Segment>],
     from: i64,
     (producers, epochs): (&mut Producers, &mut LeaderEpochs),
-) -> Result<Vec<(i64, EndedTxn)>, Error> {
-    let mut aborted = Vec::new();
+) -> Result<Replayed, Error> {
+    let mut replayed = Replayed::default();
     let applied = producers.end();
     for segment in segments {
         let (end, _) = segment.end();
@@ -278,6 +287,7 @@ pub(super) fn replay(
                 epochs.assign(header.leader_epoch, header.base_offset);
             }
             if applied <= header.base_offset {
+                replayed.bytes += found.size;
                 let marker = if header.is_control() && header.has_producer_id() {
                     let mut batch = vec![0; usize::try_from(found.size.min(4096)).unwrap_or(0)];
                     segment.file().read_exact_at(found.position, &mut batch)?;
@@ -286,12 +296,14 @@ pub(super) fn replay(
                     None
                 };
                 let ended = producers.apply(header, marker);
-                aborted.extend(ended.filter(|it| it.is_abort).map(|it| (segment.base(), it)));
+                replayed
+                    .aborted
+                    .extend(ended.filter(|it| it.is_abort).map(|it| (segment.base(), it)));
             }
             Ok(())
         })?;
     }
-    Ok(aborted)
+    Ok(replayed)
 }
 
 /// Makes the indexes of aborted transactions say of what stands at or above `border` what the

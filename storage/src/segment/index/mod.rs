@@ -11,6 +11,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+/// So many entries are read at once.
+const BLOCK_ENTRIES: u32 = 64;
+
 /// So many entries are written at once.
 const BLOCK: usize = 64;
 
@@ -196,13 +199,23 @@ impl<E: Entry> State<E> {
             return Ok(self.written + u32::try_from(of_pending).unwrap_or(u32::MAX));
         }
         let (mut low, mut high) = (0, self.written);
-        while low < high {
+        // The last steps go over a block that is read at once; a map is as good.
+        while low + (if self.sealed { 0 } else { BLOCK_ENTRIES }) < high {
             let middle = low + (high - low) / 2;
             if holds(self.at(place, middle)?) {
                 low = middle + 1;
             } else {
                 high = middle;
             }
+        }
+        if low < high {
+            let mut bytes = [0; BLOCK_ENTRIES as usize * 12];
+            let len = (high - low) as usize * E::SIZE as usize;
+            let bytes = bytes.get_mut(..len).unwrap_or_default();
+            let at = u64::from(low) * u64::from(E::SIZE);
+            self.file(place)?.read_exact_at(at, bytes)?;
+            let entries = bytes.chunks_exact(E::SIZE as usize).map_while(E::decode);
+            low += u32::try_from(entries.take_while(|it| holds(*it)).count()).unwrap_or(0);
         }
         Ok(low)
     }

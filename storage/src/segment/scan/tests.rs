@@ -70,14 +70,16 @@ fn messages_of_older_formats_are_walked_over() {
     let mut old = Vec::new();
     for (offset, magic) in [(3_i64, 0_u8), (4, 1)] {
         let length = if magic == 0 { 14_i32 } else { 22 };
+        let mut body = vec![magic, 0];
+        body.extend(vec![7; usize::try_from(length).unwrap() - 6]);
         old.extend(offset.to_be_bytes());
         old.extend(length.to_be_bytes());
-        old.extend([0; 4]);
-        old.extend([magic, 0]);
-        old.extend(vec![0; usize::try_from(length).unwrap() - 6]);
+        old.extend(crc32_append(0, &body).to_be_bytes());
+        old.extend(body);
     }
     let bytes = [old, batch(5, 10)].concat();
     assert_eq!(walk(&bytes, HEADERS), (vec![3, 4, 5], None));
+    assert_eq!(crc32_append(0, b"123456789"), 0xcbf4_3926);
 }
 
 #[test]
