@@ -7,12 +7,10 @@ pub mod name;
 pub mod recent;
 mod recover;
 pub mod scan;
-mod whole_file;
 
 pub use damage::Damage;
 pub use locate::Located;
 pub use recover::{Recovered, Trust};
-pub use whole_file::{append, open};
 
 use crate::disk::{Disk, File};
 use index::{Entry, Index, OffsetEntry, Place, TimeEntry};
