@@ -24,7 +24,10 @@ impl Log {
             if segment.end().0 <= log_start {
                 continue;
             }
-            let largest = segment.largest_timestamp(&self.home)?;
+            let largest = match segment.largest_timestamp(&self.home) {
+                Err(_) if segment.is_retired() => continue, // It has left the log meanwhile.
+                largest => largest?,
+            };
             if largest.is_none_or(|(largest, _)| largest < timestamp) {
                 continue;
             }
@@ -52,7 +55,11 @@ impl Log {
         let segments = self.segments.load();
         let mut best: Option<(i64, i64, &Segment)> = None;
         for segment in segments.iter() {
-            if let Some((time, offset)) = segment.largest_timestamp(&self.home)?
+            let largest = match segment.largest_timestamp(&self.home) {
+                Err(_) if segment.is_retired() => continue,
+                largest => largest?,
+            };
+            if let Some((time, offset)) = largest
                 && best.is_none_or(|(greatest, ..)| greatest < time)
             {
                 best = Some((time, offset, segment));

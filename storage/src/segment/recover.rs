@@ -1,6 +1,6 @@
 //! A segment's end: found again after a crash, or made the place of appends again after a cut.
 
-use super::index::{Index, OffsetEntry, TimeEntry};
+use super::index::{Index, OffsetEntry, Place, TimeEntry};
 use super::recent::Mark;
 use super::scan::{self, Flaw, HEADERS, ScanError};
 use super::{Home, Indexes, Segment};
@@ -20,6 +20,9 @@ pub struct Recovered {
     pub cut_bytes: u64,
 }
 
+/// Only segments of this size had blocks ahead.
+const RESERVED_FROM: u64 = 1 << 20;
+
 /// What a stop left of the batches that may not have been synced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
@@ -36,7 +39,7 @@ impl Segment {
     /// entries at or above its end go, and what no entry covers is walked over.
     pub fn activate(&mut self, home: &Home) -> Result<(), ScanError> {
         let end = self.recent.end();
-        let from = self.prepare(home, end)?;
+        let from = self.prepare(home, end, Trust::Offsets)?;
         self.visit(from, |found| {
             self.see_time(found);
             Ok(())
@@ -47,33 +50,77 @@ impl Segment {
     }
 
     /// Opens the indexes for appends, without entries at or above `border`, or makes them empty if
-    /// they are not sound. Returns where the batch begins that the last entry is about.
-    fn prepare(&mut self, home: &Home, border: Mark) -> Result<u64, ScanError> {
+    /// that is all they are good for. Returns where the batch begins that the last entry is about.
+    fn prepare(&mut self, home: &Home, border: Mark, trust: Trust) -> Result<u64, ScanError> {
         let dir = home.dir();
         let place = self.place(home, &dir);
         self.sealed.store(false, Ordering::Release);
         self.indexes = OnceLock::new();
-        let offsets = Index::<OffsetEntry>::open(place, false)?;
-        let times = Index::<TimeEntry>::open(place, false)?;
-        if let (Some(offsets), Some(times)) = (offsets, times) {
-            let below =
-                |it: OffsetEntry| it.relative < border.relative && it.position < border.position;
-            offsets.keep(place, below)?;
-            times.keep(place, |it| it.relative < border.relative)?;
-            let points = offsets.last().map_or(Ok(true), |it| self.points_at_its_batch(it))?;
-            let is_sound = points
-                && offsets.is_sound(place, below)?
-                && times.is_sound(place, |it| 0 <= it.timestamp)?;
-            if is_sound {
-                let from = offsets.last().map_or(0, |it| u64::from(it.position));
-                *self.largest.lock() = times.last();
-                self.unindexed.store(0, Ordering::Relaxed);
-                self.indexes = OnceLock::from(Indexes { offsets, times });
-                return Ok(from);
+        if let Some(indexes) = self.usable_indexes(place, border, trust)? {
+            let from = indexes.offsets.last().map_or(0, |it| u64::from(it.position));
+            *self.largest.lock() = indexes.times.last();
+            self.unindexed.store(0, Ordering::Relaxed);
+            if trust != Trust::All {
+                self.see_times_up_to(place, &indexes, from)?;
             }
+            self.indexes = OnceLock::from(indexes);
+            return Ok(from);
         }
         self.indexes = OnceLock::from(self.fresh_indexes(home, place)?);
         Ok(0)
+    }
+
+    fn usable_indexes(
+        &self,
+        place: Place<'_>,
+        border: Mark,
+        trust: Trust,
+    ) -> Result<Option<Indexes>, ScanError> {
+        let (offsets, times) = if trust == Trust::All {
+            (Index::open(place, false)?, Index::open(place, false)?)
+        } else {
+            let offsets = Index::salvage(place, |it: OffsetEntry| {
+                it.relative < border.relative && it.position < border.position
+            })?;
+            let times = Index::salvage(place, |it: TimeEntry| {
+                0 <= it.timestamp && it.relative < border.relative
+            })?;
+            (offsets, times)
+        };
+        let (Some(offsets), Some(mut times)) = (offsets, times) else { return Ok(None) };
+        if let Some(last) = offsets.last()
+            && !self.points_at_its_batch(last)?
+        {
+            return Ok(None);
+        }
+        if let Some(last) = times.last()
+            && !self.is_time_of_its_batch(place, &offsets, last)?
+        {
+            if trust == Trust::All {
+                return Ok(None);
+            }
+            times = Index::create(place)?;
+        }
+        Ok(Some(Indexes { offsets, times }))
+    }
+
+    /// The two files reach the disk one by one, so the time index may know less: what it does not
+    /// cover, up to `position`, is looked at.
+    fn see_times_up_to(
+        &self,
+        place: Place<'_>,
+        indexes: &Indexes,
+        position: u64,
+    ) -> Result<(), ScanError> {
+        let covered = match indexes.times.last() {
+            Some(last) => indexes.offsets.floor(place, |it| it.relative <= last.relative)?,
+            None => None,
+        };
+        let from = covered.map_or(0, |it| u64::from(it.position));
+        self.visit_behind(from, position, &mut |found| {
+            self.see_time(found);
+            Ok(())
+        })
     }
 
     /// Walks over what no index entry below `border` (an offset) covers, to the end of the file or
@@ -92,7 +139,7 @@ impl Segment {
             u32::try_from(size).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
         self.recent.extend(Mark { relative: u32::MAX, position });
         let relative = self.relative(border.max(self.base)).unwrap_or(u32::MAX);
-        let from = self.prepare(home, Mark { relative, position })?;
+        let from = self.prepare(home, Mark { relative, position }, trust)?;
         let dir = home.dir();
         let place = self.place(home, &dir);
         let block = if verify { scan::WHOLE } else { HEADERS };
@@ -132,6 +179,9 @@ impl Segment {
         };
         let end = scan.position();
         self.extend(next_offset, end);
+        if verify && RESERVED_FROM <= end && flaw.is_none() {
+            self.file.truncate(end)?; // Gives back blocks that were held ahead.
+        }
         Ok(Recovered { flaw, next_offset, scanned: end - from, cut_bytes: size - end })
     }
 

@@ -6,6 +6,7 @@ mod disk_trouble;
 mod model;
 mod recovery;
 mod retention;
+mod threads;
 mod truncation;
 
 use super::*;

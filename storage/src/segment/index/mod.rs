@@ -4,7 +4,7 @@
 //! append costs no second system call and an idle partition holds no buffer. What a crash takes of
 //! them, recovery makes again from the log. Kafka opens such a file as it is.
 
-use crate::disk::{Disk, File, Map};
+use crate::disk::{Disk, File, Map, read_whole};
 use crate::segment::name::Kind;
 use parking_lot::Mutex;
 use std::io;
@@ -250,6 +250,34 @@ impl<E: Entry> Index<E> {
         Ok(Some(Index(Mutex::new(state))))
     }
 
+    /// What of the file on the disk makes sense: the entries, from the first one on, that grow and
+    /// that `holds` is true of. It waits for more. Ok(None): there is no file. One with other
+    /// entries is replaced by a new one: a reader may hold a map of it, which must not be cut.
+    pub fn salvage(place: Place<'_>, holds: impl Fn(E) -> bool) -> io::Result<Option<Index<E>>> {
+        let file = match place.open::<E>() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened?,
+        };
+        let bytes = read_whole(&*file, usize::MAX)?;
+        let size = E::SIZE as usize;
+        let mut state = State::empty(false);
+        for entry in bytes.chunks_exact(size).map_while(E::decode) {
+            let grows = state.last.is_none_or(|last: E| {
+                last.key() < entry.key() && last.relative() <= entry.relative()
+            });
+            if !grows || !holds(entry) {
+                break;
+            }
+            state.last = Some(entry);
+            state.written += 1;
+        }
+        let kept = bytes.get(..state.written as usize * size).unwrap_or_default();
+        if kept.len() < bytes.len() {
+            place.fresh::<E>()?.write_all_at(0, kept)?;
+        }
+        Ok(Some(Index(Mutex::new(state))))
+    }
+
     /// Entries in it.
     pub fn len(&self) -> u32 {
         self.0.lock().len()
@@ -309,48 +337,6 @@ impl<E: Entry> Index<E> {
         let mut state = self.0.lock();
         let count = state.count(place, holds)?;
         state.get(place, count)
-    }
-
-    /// Keeps the entries that `holds` is true of, and waits for more. The file is a new one: a
-    /// reader may still hold a map of the old one, which must not be cut.
-    pub fn keep(&self, place: Place<'_>, holds: impl Fn(E) -> bool) -> io::Result<()> {
-        let mut state = self.0.lock();
-        state.sealed = false;
-        state.map = None;
-        let count = state.count(place, holds)?;
-        if count == state.len() {
-            return Ok(());
-        }
-        let mut kept = Vec::with_capacity(count as usize);
-        for index in 0..count {
-            kept.extend(state.get(place, index)?);
-        }
-        *state = State { last: kept.last().copied(), pending: kept, ..State::empty(false) };
-        state.file = Some(place.fresh::<E>()?);
-        state.write_out(place)?;
-        state.pending = Vec::new();
-        Ok(())
-    }
-
-    /// Whether all entries grow, in key and in offset, and `sound` holds for each.
-    pub fn is_sound(&self, place: Place<'_>, sound: impl Fn(E) -> bool) -> io::Result<bool> {
-        let state = self.0.lock();
-        if state.written == 0 {
-            return Ok(true);
-        }
-        let mut before: Option<E> = None;
-        let max = usize::try_from(u64::from(state.written) * u64::from(E::SIZE));
-        let bytes = crate::disk::read_whole(&*place.open::<E>()?, max.unwrap_or(usize::MAX))?;
-        for entry in bytes.chunks(E::SIZE as usize).map_while(E::decode) {
-            let grows = before.is_none_or(|before| {
-                before.key() < entry.key() && before.relative() <= entry.relative()
-            });
-            if !grows || !sound(entry) {
-                return Ok(false);
-            }
-            before = Some(entry);
-        }
-        Ok(true)
     }
 }
 

@@ -54,9 +54,11 @@ fn what_is_kept_ends_where_it_should_and_goes_on() {
     for (count, kept) in [(0, 0), (10, 0), (10, 3), (10, 10), (200, 64), (200, 70), (200, 199)] {
         let disk = SimDisk::default();
         let index = filled(&disk, count);
-        with(&disk, |place| index.keep(place, |it| it.relative <= kept * 10).unwrap());
-        check(&disk, &index, kept);
         with(&disk, |place| {
+            index.write_out(place).unwrap();
+            let index = Index::salvage(place, |it: OffsetEntry| it.relative <= kept * 10);
+            let index = index.unwrap().unwrap();
+            check(&disk, &index, kept);
             index.push(place, entry(kept + 1)).unwrap();
             index.write_out(place).unwrap();
             let opened = Index::<OffsetEntry>::open(place, false).unwrap().unwrap();
@@ -66,23 +68,28 @@ fn what_is_kept_ends_where_it_should_and_goes_on() {
 }
 
 #[test]
-fn a_file_that_is_no_index_is_told_from_one() {
-    let check = |bytes: &[u8], want: Option<bool>| {
+fn of_a_file_the_part_that_makes_sense_is_kept() {
+    let check = |bytes: &[u8], is_index: bool, want: u32| {
         let disk = SimDisk::default();
         with(&disk, |place| {
             let file = place.fresh::<OffsetEntry>().unwrap();
             file.write_all_at(0, bytes).unwrap();
-            let index = Index::<OffsetEntry>::open(place, false).unwrap();
-            let sound = index.map(|it| it.is_sound(place, |it| it.position < 1000).unwrap());
-            assert_eq!(sound, want, "{bytes:?}");
+            let opened = Index::<OffsetEntry>::open(place, false).unwrap();
+            assert_eq!(opened.is_some(), is_index, "{bytes:?}");
+            let index = Index::salvage(place, |it: OffsetEntry| it.position < 1000);
+            assert_eq!(index.unwrap().unwrap().len(), want, "{bytes:?}");
+            let size = place.open::<OffsetEntry>().unwrap().size().unwrap();
+            assert_eq!(size, u64::from(want) * 8);
         });
     };
-    check(&[], Some(true));
-    check(&[0; 7], None);
-    check(&[0; 9], None);
-    check(&[0, 0, 0, 1, 0, 0, 0, 9], Some(true));
-    check(&[0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 2, 0, 0, 0, 10], Some(true));
-    check(&[0; 16], Some(false));
-    check(&[0, 0, 0, 2, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 10], Some(false));
-    check(&[0, 0, 0, 1, 0, 1, 0, 0], Some(false));
+    check(&[], true, 0);
+    check(&[0; 7], false, 0);
+    check(&[0, 0, 0, 1, 0, 0, 0, 9, 0], false, 1);
+    check(&[0, 0, 0, 1, 0, 0, 0, 9], true, 1);
+    check(&[0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 2, 0, 0, 0, 10], true, 2);
+    check(&[0; 16], true, 1);
+    check(&[0, 0, 0, 2, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0, 10], true, 1);
+    check(&[0, 0, 0, 1, 0, 1, 0, 0], true, 0);
+    let disk = SimDisk::default();
+    assert!(with(&disk, |place| Index::<TimeEntry>::salvage(place, |_| true)).unwrap().is_none());
 }
