@@ -2,13 +2,17 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 mod broker;
+mod configs;
 mod delete_records;
 mod describe;
 mod fetch;
 mod fetch_sessions;
 mod list_offsets;
+mod lookup;
 mod log_dirs;
 mod produce;
 mod producer_ids;
 mod restart;
+mod served;
 mod table;
+mod topics;
