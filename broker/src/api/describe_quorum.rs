@@ -5,6 +5,7 @@ use super::handler::Handler;
 use super::reply::{Handled, Reply};
 use kraft::node::{QuorumInfo, VoterInfo, VoterNode};
 use protocol::error::ErrorCode;
+use protocol::ids::Uuid;
 use protocol::messages::describe_quorum_request::TopicData as AskedTopic;
 use protocol::messages::describe_quorum_response::{
     Listener, Node, PartitionData, ReplicaState, TopicData,
@@ -36,7 +37,7 @@ impl Handler for DescribeQuorum {
             None => DescribeQuorum::refuse(&request, ErrorCode::NotLeaderOrFollower),
             Some(controller) => {
                 let quorum = controller.quorum();
-                let topic = request.topics.first().map(|topic| described(topic, &quorum));
+                let topic = request.topics.first().map(|topic| described(topic, &quorum, version));
                 let response = DescribeQuorumResponse::default();
                 let response = response.with_topics(topic.into_iter().collect());
                 let nodes = quorum.nodes.iter().filter(|_| NODES_SINCE <= version);
@@ -77,8 +78,8 @@ fn unknown(topics: &[AskedTopic]) -> DescribeQuorumResponse {
     DescribeQuorumResponse::default().with_topics(topics.iter().map(topic).collect())
 }
 
-fn described(topic: &AskedTopic, quorum: &QuorumInfo) -> TopicData {
-    let states = |list: &[VoterInfo]| list.iter().map(state).collect();
+fn described(topic: &AskedTopic, quorum: &QuorumInfo, version: i16) -> TopicData {
+    let states = |list: &[VoterInfo]| list.iter().map(|of| state(of, version)).collect();
     let partition = PartitionData::default()
         .with_leader_id(BrokerId(quorum.leader_id))
         .with_leader_epoch(quorum.leader_epoch)
@@ -88,10 +89,11 @@ fn described(topic: &AskedTopic, quorum: &QuorumInfo) -> TopicData {
     TopicData::default().with_topic_name(topic.topic_name.clone()).with_partitions(vec![partition])
 }
 
-fn state(of: &VoterInfo) -> ReplicaState {
+fn state(of: &VoterInfo, version: i16) -> ReplicaState {
+    let directory = if version < NODES_SINCE { Uuid::ZERO } else { of.replica.directory };
     ReplicaState::default()
         .with_replica_id(BrokerId(of.replica.id))
-        .with_replica_directory_id(of.replica.directory.into())
+        .with_replica_directory_id(directory.into())
         .with_log_end_offset(of.log_end_offset)
         .with_last_fetch_timestamp(of.last_fetch_timestamp_ms)
         .with_last_caught_up_timestamp(of.last_caught_up_timestamp_ms)

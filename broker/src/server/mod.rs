@@ -24,7 +24,7 @@ use control::Control;
 use directories::Directories;
 use kraft::env::{Endpoint, Env};
 use kraft::node::{Node, NodeConfig, SyncOn};
-use registration::{Candidate, Registration, register};
+use registration::{Candidate, Registration, register, register_controller};
 use reload::{Limited, Reload};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -72,10 +72,11 @@ impl Broker {
         for listener in &config.listeners.all {
             opened.push((listener, listen(&env, &config, listener).await?));
         }
+        register_controller(&node, &env, node_id, advertised(&opened, true)).await?;
         let candidate = Candidate {
             node_id,
             rack: config.values.node.broker_rack.clone(),
-            listeners: advertised(&opened),
+            listeners: advertised(&opened, false),
             log_dirs: parts.dirs.iter().filter_map(|dir| dir.log_dir()?.id()).collect(),
             previous_epoch,
         };
@@ -297,9 +298,13 @@ fn addresses(opened: &[(&Listener, Opened)]) -> Vec<(String, SocketAddr)> {
     opened.iter().filter_map(address).collect()
 }
 
-/// What clients are told of each listener; a port that was free is the one that was bound.
-fn advertised(opened: &[(&Listener, Opened)]) -> Vec<(String, String, u16)> {
-    let told = opened.iter().filter(|(listener, _)| !listener.is_controller);
+/// What others are told of each listener, of the controller or of the broker; a port that was free
+/// is the one that was bound.
+fn advertised(
+    opened: &[(&Listener, Opened)],
+    of_controller: bool,
+) -> Vec<(String, String, u16)> {
+    let told = opened.iter().filter(|(listener, _)| listener.is_controller == of_controller);
     let told = told.filter_map(|(listener, opened)| {
         let at = listener.advertised.as_ref()?;
         let port = if at.port == 0 { opened.address().ok()?.port() } else { at.port };

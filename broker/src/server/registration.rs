@@ -10,7 +10,8 @@ use protocol::features::FEATURES;
 use protocol::ids::Uuid;
 use protocol::messages::broker_registration_request::{Feature, Listener};
 use protocol::messages::{
-    BrokerHeartbeatRequest, BrokerHeartbeatResponse, BrokerId, BrokerRegistrationRequest, StrBytes,
+    BrokerHeartbeatRequest, BrokerHeartbeatResponse, BrokerId, BrokerRegistrationRequest,
+    ControllerRegistrationRequest, StrBytes,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,9 @@ use tracing::{error, info, warn};
 
 /// Between two heartbeats of a broker that waits to be let in, or out.
 const IMPATIENCE: Duration = Duration::from_millis(5);
+
+/// Kafka's number of the one security protocol that is served.
+const PLAINTEXT: i16 = 0;
 
 /// Who registers.
 #[derive(Clone, Debug)]
@@ -76,13 +80,49 @@ pub(super) async fn register(
     Ok(registration)
 }
 
+/// Says where this controller is spoken to, if it has listeners of its own.
+pub(super) async fn register_controller(
+    node: &Node,
+    env: &Env,
+    node_id: i32,
+    listeners: Vec<(String, String, u16)>,
+) -> Result<(), StartError> {
+    use protocol::messages::controller_registration_request::{Feature, Listener};
+    if listeners.is_empty() {
+        return Ok(());
+    }
+    let listener = |(name, host, port): (String, String, u16)| {
+        Listener::default()
+            .with_name(StrBytes::from(name))
+            .with_host(StrBytes::from(host))
+            .with_port(port)
+            .with_security_protocol(PLAINTEXT)
+    };
+    let feature = |feature: &protocol::features::Feature| {
+        Feature::default()
+            .with_name(StrBytes::from_static_str(feature.name))
+            .with_min_supported_version(feature.min)
+            .with_max_supported_version(feature.max)
+    };
+    let request = ControllerRegistrationRequest::default()
+        .with_controller_id(node_id)
+        .with_incarnation_id(Uuid(env.rng.next_uuid_bytes()).into())
+        .with_listeners(listeners.into_iter().map(listener).collect())
+        .with_features(FEATURES.iter().map(feature).collect());
+    let response = node.ask(request).await.map_err(|error| refused(&error))?;
+    match ErrorCode::from_code(response.error_code) {
+        // The metadata of an older cluster has no place for it.
+        Some(ErrorCode::None | ErrorCode::UnsupportedVersion) => Ok(()),
+        code => Err(refused(&format!("{code:?}"))),
+    }
+}
+
 fn refused(why: &impl ToString) -> StartError {
     StartError::Registration(why.to_string())
 }
 
 fn request(node: &Node, env: &Env, candidate: Candidate) -> BrokerRegistrationRequest {
     let Candidate { node_id, rack, listeners, log_dirs, previous_epoch } = candidate;
-    const PLAINTEXT: i16 = 0;
     let listener = |(name, host, port): (String, String, u16)| {
         Listener::default()
             .with_name(StrBytes::from(name))

@@ -185,11 +185,9 @@ async fn a_replaced_config_is_all_that_a_topic_has() {
 }
 
 async fn produce(broker: &Served, value: &str) -> Option<ErrorCode> {
-    let data =
-        PartitionProduceData::default().with_index(0).with_records(Some(batch(&[value])));
-    let topic = TopicProduceData::default()
-        .with_name(text("t").into())
-        .with_partition_data(vec![data]);
+    let data = PartitionProduceData::default().with_index(0).with_records(Some(batch(&[value])));
+    let topic =
+        TopicProduceData::default().with_name(text("t").into()).with_partition_data(vec![data]);
     let request = ProduceRequest::default().with_acks(-1).with_topic_data(vec![topic]);
     let answer = broker.ask(&request, 9).await;
     ErrorCode::from_code(answer.responses[0].partition_responses[0].error_code)
@@ -204,7 +202,10 @@ async fn a_brokers_config_is_in_force_when_the_change_is_answered() {
     let key = "message.max.bytes";
     change(&broker, (BROKER, ""), &[(SET, key, Some("500"))], Fine).await;
     assert_eq!(produce(&broker, &value).await, Some(MessageTooLarge));
-    assert_eq!(shown(&broker, (TOPIC, "t"), "max.message.bytes").await, "max.message.bytes=500 (3)");
+    assert_eq!(
+        shown(&broker, (TOPIC, "t"), "max.message.bytes").await,
+        "max.message.bytes=500 (3)"
+    );
     assert_eq!(shown(&broker, (BROKER, ""), key).await, "message.max.bytes=500 (3)");
     change(&broker, (BROKER, "1"), &[(SET, key, Some("5000"))], Fine).await;
     assert_eq!(produce(&broker, &value).await, Some(Fine));
@@ -225,7 +226,10 @@ async fn a_controllers_listener_takes_changes_too() {
     let answer = broker.ask_at("CONTROLLER", &request, 1).await.unwrap();
     assert!(answer.responses.iter().all(|it| it.error_code == 0), "{answer:?}");
     assert_eq!(shown(&broker, (TOPIC, "t"), "retention.ms").await, "retention.ms=5000 (1)");
-    assert_eq!(shown(&broker, (BROKER, "1"), "log.retention.ms").await, "log.retention.ms=9000 (2)");
+    assert_eq!(
+        shown(&broker, (BROKER, "1"), "log.retention.ms").await,
+        "log.retention.ms=9000 (2)"
+    );
     broker.stop().await;
 }
 

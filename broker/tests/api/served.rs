@@ -51,14 +51,8 @@ impl Served {
     }
 
     /// Asks as a client of the inner listener.
-    #[track_caller]
-    pub(crate) fn ask<Q: Request>(
-        &self,
-        request: &Q,
-        version: i16,
-    ) -> impl Future<Output = Q::Response> {
-        let answer = self.ask_at("INSIDE", request, version);
-        async { answer.await.unwrap() }
+    pub(crate) async fn ask<Q: Request>(&self, request: &Q, version: i16) -> Q::Response {
+        self.ask_at("INSIDE", request, version).await.unwrap()
     }
 
     /// Asks at a listener; the connection may be closed.
@@ -68,11 +62,8 @@ impl Served {
         request: &Q,
         version: i16,
     ) -> Result<Q::Response, Close> {
-        let kind = if listener == "CONTROLLER" {
-            ListenerKind::Controller
-        } else {
-            ListenerKind::Client
-        };
+        let kind =
+            if listener == "CONTROLLER" { ListenerKind::Controller } else { ListenerKind::Client };
         let from = RequestContext {
             listener: listener.into(),
             listener_kind: kind,

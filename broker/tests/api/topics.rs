@@ -6,6 +6,7 @@ use protocol::error::ErrorCode::{
     self, InvalidConfig, InvalidPartitions, InvalidTopicException, None as Fine,
     TopicAlreadyExists, TopicDeletionDisabled, UnknownTopicId, UnknownTopicOrPartition,
 };
+use protocol::ids::Uuid;
 use protocol::messages::create_partitions_request::CreatePartitionsTopic;
 use protocol::messages::delete_topics_request::DeleteTopicState;
 use protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
@@ -13,14 +14,12 @@ use protocol::messages::{
     CreatePartitionsRequest, CreateTopicsRequest, DeleteTopicsRequest,
     ListPartitionReassignmentsRequest, ProduceRequest,
 };
-use uuid::Uuid;
 
 async fn produce(broker: &Served, name: &str, partition: i32) -> i16 {
     let data =
         PartitionProduceData::default().with_index(partition).with_records(Some(batch(&["v"])));
-    let topic = TopicProduceData::default()
-        .with_name(text(name).into())
-        .with_partition_data(vec![data]);
+    let topic =
+        TopicProduceData::default().with_name(text(name).into()).with_partition_data(vec![data]);
     let request = ProduceRequest::default().with_acks(-1).with_topic_data(vec![topic]);
     let answer = broker.ask(&request, 9).await;
     answer.responses[0].partition_responses[0].error_code
@@ -34,7 +33,7 @@ async fn a_new_topic_takes_records_at_once() {
         let answer = broker.ask(&create(vec![topic(&name, 3)]), version).await;
         let created = &answer.topics[0];
         assert_eq!((created.name.as_str(), created.error_code), (name.as_str(), 0));
-        assert_eq!(created.topic_id != Uuid::nil(), version == 7);
+        assert_eq!(Uuid::from(created.topic_id).is_zero(), version < 7);
         assert_eq!(created.num_partitions, if version < 5 { -1 } else { 3 });
         assert_eq!(produce(&broker, &name, 2).await, 0);
         assert_eq!(produce(&broker, &name, 3).await, UnknownTopicOrPartition.code());
@@ -100,7 +99,7 @@ async fn a_deleted_topic_is_gone_at_once() {
         let again = broker.ask(&request, version).await;
         assert_eq!(again.responses[0].error_code, UnknownTopicOrPartition.code());
     }
-    let by_id = DeleteTopicState::default().with_name(None).with_topic_id(Uuid::from_u128(7));
+    let by_id = DeleteTopicState::default().with_name(None).with_topic_id(Uuid([7; 16]).into());
     let request = DeleteTopicsRequest::default().with_topics(vec![by_id]);
     let answer = broker.ask(&request, 6).await;
     assert_eq!(answer.responses[0].error_code, UnknownTopicId.code());
