@@ -267,6 +267,7 @@ impl Log {
                 let path = self.home.path(Kind::TxnIndex, writer.active.base());
                 txn_index::append(&*self.home.disk, &path, &aborted(&ended))
                     .map_err(|it| part_way(it.into()))?;
+                writer.active.aborted_is_noted();
                 self.home.names_unsynced.store(true, Ordering::Release);
             }
             position = found.end();
@@ -287,15 +288,21 @@ impl Log {
     /// Takes blocks ahead of a segment that has shown that it grows.
     fn reserve(&self, writer: &mut Writer, from: u64, to: u64) {
         if to <= writer.reserved_to
-            || from < RESERVE_FROM
             || writer.cannot_reserve
             || !self.may_reserve.load(Ordering::Relaxed)
         {
             return;
         }
-        let segment_bytes = u64::from(self.config.load().segment_bytes);
-        // No more than it holds already, and not beyond where it will end.
-        let ahead = (from + from.min(RESERVE_MAX)).min(segment_bytes).max(to);
+        let config = self.config.load();
+        let whole = u64::from(config.segment_bytes);
+        let ahead = if config.preallocate {
+            whole.max(to)
+        } else if RESERVE_FROM <= from {
+            // No more than it holds already, and not beyond where it will end.
+            (from + from.min(RESERVE_MAX)).min(whole).max(to)
+        } else {
+            return;
+        };
         let reserved = writer.active.file().reserve(from, ahead - from);
         writer.reserved_to = ahead;
         match reserved {

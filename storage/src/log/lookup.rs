@@ -19,35 +19,46 @@ impl Log {
         &self,
         timestamp: i64,
     ) -> Result<Option<TimestampOffset>, ReadError> {
-        let log_start = self.log_start();
         for segment in self.segments.load().iter() {
-            if segment.end().0 <= log_start {
-                continue;
-            }
-            let largest = match segment.largest_timestamp(&self.home) {
-                Err(_) if segment.is_retired() => continue, // It has left the log meanwhile.
-                largest => largest?,
-            };
-            if largest.is_none_or(|(largest, _)| largest < timestamp) {
-                continue;
-            }
-            let mut from = log_start;
-            loop {
-                let position = match segment.locate_time(&self.home, timestamp, from)? {
-                    Located::At { position, .. } => position,
-                    Located::Damaged(damage) => return Err(corrupt(&damage)),
-                    Located::Behind => break,
-                };
-                let Some(found) = segment.batch_at(position)? else { break };
-                let wanted = |time: i64, offset: i64| timestamp <= time && log_start <= offset;
-                if let Some(record) = self.first_record(segment, &found, wanted)? {
-                    return Ok(Some(record));
-                }
-                // Its greatest timestamp is not that of any record that is still there.
-                from = found.last_offset + 1;
+            match self.time_in_segment(segment, timestamp) {
+                Ok(None) => {}
+                // It has left the log under our hands, and its files went.
+                Err(_) if segment.is_retired() => {}
+                answer => return answer,
             }
         }
         Ok(None)
+    }
+
+    fn time_in_segment(
+        &self,
+        segment: &Segment,
+        timestamp: i64,
+    ) -> Result<Option<TimestampOffset>, ReadError> {
+        let log_start = self.log_start();
+        if segment.end().0 <= log_start {
+            return Ok(None);
+        }
+        let largest = segment.largest_timestamp(&self.home)?;
+        if largest.is_none_or(|(largest, _)| largest < timestamp) {
+            return Ok(None);
+        }
+        let mut from = log_start;
+        loop {
+            let position = match segment.locate_time(&self.home, timestamp, from)? {
+                Located::At { position, .. } => position,
+                Located::Damaged(damage) => return Err(corrupt(&damage)),
+                Located::Behind => return Ok(None),
+            };
+            let Some(found) = segment.batch_at(position)? else { return Ok(None) };
+            let wanted = |time: i64, offset: i64| timestamp <= time && log_start <= offset;
+            let record = self.first_record(segment, &found, wanted)?;
+            if record.is_some() {
+                return Ok(record);
+            }
+            // Its greatest timestamp is not that of any record that is still there.
+            from = found.last_offset + 1;
+        }
     }
 
     /// The first record with the greatest time in the log. None: no record has a time.
@@ -66,6 +77,18 @@ impl Log {
             }
         }
         let Some((time, offset, segment)) = best else { return Ok(None) };
+        match self.record_at_time(segment, time, offset) {
+            Err(_) if segment.is_retired() => Ok(None), // All that was newest is gone.
+            answer => answer,
+        }
+    }
+
+    fn record_at_time(
+        &self,
+        segment: &Segment,
+        time: i64,
+        offset: i64,
+    ) -> Result<Option<TimestampOffset>, ReadError> {
         let position = match segment.locate(&self.home, offset)? {
             Located::At { position, .. } => position,
             Located::Damaged(damage) => return Err(corrupt(&damage)),

@@ -97,11 +97,6 @@ impl Log {
         segments.push(segment.clone());
         self.segments.store(Arc::new(segments));
         writer.reserved_to = 0;
-        let whole = u64::from(self.config.load().segment_bytes);
-        if self.config.load().preallocate && segment.file().reserve(0, whole).is_ok() {
-            segment.blocks_are_held();
-            writer.reserved_to = whole;
-        }
         writer.first_timestamp = None;
         writer.active = segment;
         self.snapshot_at_end(writer)

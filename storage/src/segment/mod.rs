@@ -81,6 +81,8 @@ pub struct Segment {
     damaged: AtomicBool,
     /// Blocks behind the end are held and have to be given back.
     holds_blocks: AtomicBool,
+    /// Its index of aborted transactions has grown since the last sync.
+    owes_aborted: AtomicBool,
     /// It has left the log; its files are, or will be, gone.
     retired: AtomicBool,
     /// Whether its indexes, too, are on the disk for good.
@@ -102,6 +104,7 @@ impl Segment {
             damages: Mutex::default(),
             damaged: AtomicBool::new(false),
             holds_blocks: AtomicBool::new(false),
+            owes_aborted: AtomicBool::new(false),
             retired: AtomicBool::new(false),
             indexes_synced: AtomicBool::new(false),
         }
@@ -418,6 +421,11 @@ impl Segment {
         Ok(())
     }
 
+    /// An aborted transaction was noted beside it.
+    pub fn aborted_is_noted(&self) {
+        self.owes_aborted.store(true, Ordering::Release);
+    }
+
     /// Blocks behind the end were reserved.
     pub fn blocks_are_held(&self) {
         self.holds_blocks.store(true, Ordering::Relaxed);
@@ -448,6 +456,9 @@ impl Segment {
         // Asked before the log is synced: sealed later, it would be synced by the next flush.
         let sealed = self.is_sealed();
         self.file.sync()?;
+        if self.owes_aborted.swap(false, Ordering::AcqRel) {
+            home.disk.open(&home.path(Kind::TxnIndex, self.base))?.sync()?;
+        }
         let Some(indexes) = self.indexes.get() else { return Ok(()) };
         let dir = home.dir();
         let place = self.place(home, &dir);

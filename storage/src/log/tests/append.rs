@@ -203,3 +203,42 @@ fn times_are_found_in_every_segment_and_codec() {
         assert_eq!([0, NOW + 1001].map(at), [Some(9), Some(9)]);
     }
 }
+
+#[test]
+fn an_aborted_transaction_is_passed_over_from_its_marker_on() {
+    use protocol::records::ControlKind;
+    use protocol::records::batch::TRANSACTIONAL;
+    use protocol::records::control::end_of_transaction;
+    let (log, disk) = log(LogConfig::default());
+    let of = |id| BatchBuilder::new(0).attributes(TRANSACTIONAL).producer(id, 0, 0);
+    let send = |builder: BatchBuilder, origin| {
+        let context = AppendContext { origin, ..CLIENT };
+        log.append(builder.build().unwrap(), &context).unwrap().base_offset
+    };
+    for id in [1, 2] {
+        assert_eq!(send(of(id).key_value(NOW, b"k", b"v"), Origin::Client), id - 1);
+    }
+    log.set_high_watermark(2);
+    assert_eq!((log.last_stable_offset(), log.high_watermark()), (0, 2));
+    for (id, kind) in [(1, ControlKind::Abort), (2, ControlKind::Commit)] {
+        let marker = BatchBuilder::new(0).attributes(TRANSACTIONAL).producer(id, 0, -1);
+        send(marker.control(NOW, kind, &end_of_transaction(0)), Origin::Coordinator);
+    }
+    log.set_high_watermark(3);
+    assert_eq!(log.last_stable_offset(), 1);
+    log.set_high_watermark(4);
+    assert_eq!(log.last_stable_offset(), 4);
+    let aborted = |log: &Log| {
+        let found = log.aborted_transactions(0, 4).unwrap();
+        found.iter().map(|it| (it.producer_id, it.first_offset, it.last_offset)).collect::<Vec<_>>()
+    };
+    assert_eq!(aborted(&log), [(1, 0, 2)]);
+    // The index is made again from the log, or was synced with it.
+    let lost = disk.fork();
+    lost.remove(std::path::Path::new("/t-0/00000000000000000000.txnindex")).unwrap();
+    assert_eq!(aborted(&open(&lost, LogConfig::default()).0), [(1, 0, 2)]);
+    log.flush(4).unwrap();
+    let crashed = disk.crash(5);
+    let open = Open { recovery_point: 4, ..open_with(&crashed, LogConfig::default()) };
+    assert_eq!(aborted(&Log::open(open).unwrap().0), [(1, 0, 2)]);
+}
