@@ -1,6 +1,6 @@
 //! Reconciler: from one image to the next, what is opened, made, changed and given up.
 
-use super::assign;
+use super::assign::Load;
 use super::open::{self, Opening, Wanted, open_all};
 use super::parts::Parts;
 use crate::partition::leader::Term;
@@ -41,10 +41,15 @@ impl Reconciler {
         let delta = old.delta_to(&new);
         // First, by the config that it had to the end.
         let gone = self.give_up(&delta);
-        self.reconfigure(&delta, &new);
+        if !delta.configs.is_empty() {
+            self.reconfigure(&delta, &new);
+        }
         let (wanted, mut opened) = self.wanted(&delta, &new, on_disk);
         opened.extend(open_all(&self.parts, wanted));
-        self.put(&delta, &new, opened, gone);
+        // Most images bring nothing, and new maps are not free.
+        if !delta.partitions.is_empty() || !gone.is_empty() {
+            self.put(&delta, &new, opened, gone);
+        }
         self.parts.table.set_applied(new.offset);
     }
 
@@ -136,7 +141,7 @@ impl Reconciler {
     ) -> (Vec<Wanted>, Vec<Opening>) {
         let (mut wanted, mut lost) = (Vec::new(), Vec::new());
         let mut here = open::by_partition(&self.parts, new, on_disk);
-        let mut load = assign::Load::of(&self.parts.table, &self.parts.dirs);
+        let mut load = None::<Load>;
         let mut settings = BTreeMap::new();
         for change in &delta.partitions {
             let Some(state) = change.new.as_ref() else { continue };
@@ -146,7 +151,11 @@ impl Reconciler {
                 continue;
             }
             let found = here.remove(&at);
-            let dir = found.or_else(|| load.choose(&self.parts.dirs, assigned));
+            let dirs = &self.parts.dirs;
+            let dir = found.or_else(|| {
+                let load = load.get_or_insert_with(|| Load::of(&self.parts.table, dirs));
+                load.choose(dirs, assigned)
+            });
             let Some(dir) = dir else {
                 tracing::error!("{at} lies in log directory {assigned}, which is not online here");
                 lost.push(Opening { at, topic_id: change.topic_id, place: Place::Offline });
