@@ -43,7 +43,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub rounds: u64,
 
-    /// Only the steps whose names contain one of these
+    /// Only the steps whose names begin with one of these
     #[arg(long, value_delimiter = ',')]
     pub rows: Vec<String>,
 

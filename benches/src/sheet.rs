@@ -25,7 +25,7 @@ impl Sheet {
 
     /// Whether the operator asked for that step.
     pub(crate) fn wants(&self, step: &str) -> bool {
-        self.rows.is_empty() || self.rows.iter().any(|row| step.contains(row.as_str()))
+        self.rows.is_empty() || self.rows.iter().any(|row| step.starts_with(row.as_str()))
     }
 
     pub(crate) fn wants_any(&self, prefix: &str) -> bool {
