@@ -2,7 +2,10 @@
 //! stand in the metadata log, and then are answered.
 
 mod batches;
+mod error;
 mod task;
+
+pub use error::AskError;
 
 pub use crate::raft::open::StartError;
 pub use crate::raft::quorum::{QuorumInfo, Stopped, VoterInfo};
@@ -19,7 +22,6 @@ use crate::raft::quorum::{Quorum, Started};
 use protocol::config::node::MetadataLogConfig;
 use protocol::ids::Uuid;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use storage::log_dir::METADATA_DIR;
@@ -67,33 +69,6 @@ impl NodeConfig {
             },
             sync_on: self.sync_on,
         }
-    }
-}
-
-/// Why a request has no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AskError {
-    /// The controller is of no use any more; the process is about to end. Whether the request was
-    /// carried out is not known.
-    Stopped(Stopped),
-    /// The decision contradicts the image, which is a bug: nothing was written.
-    Contradiction(String),
-}
-
-impl fmt::Display for AskError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            AskError::Stopped(stopped) => stopped.fmt(f),
-            AskError::Contradiction(why) => write!(f, "a decision contradicts the image: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for AskError {}
-
-impl From<Stopped> for AskError {
-    fn from(stopped: Stopped) -> AskError {
-        AskError::Stopped(stopped)
     }
 }
 

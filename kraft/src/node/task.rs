@@ -1,8 +1,8 @@
 //! The one task that decides. It does not wait for the disk between decisions: each sees what was
 //! decided before it, and is answered when all of that is committed.
 
-use super::AskError;
 use super::batches::{self, Batch};
+use super::error::AskError;
 use crate::controller::{Decide, Decision, Now, State, bootstrap_records};
 use crate::env::Env;
 use crate::image::Image;
