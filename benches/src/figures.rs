@@ -21,6 +21,18 @@ pub(crate) struct Figure {
     pub(crate) aim: &'static str,
 }
 
+/// The names of the steps, in order.
+pub(crate) fn steps() -> Vec<&'static str> {
+    let mut steps: Vec<&str> = FIGURES.iter().map(|figure| figure.step).collect();
+    steps.dedup();
+    steps
+}
+
+/// Whether a step begins so.
+pub(crate) fn is_step(prefix: &str) -> bool {
+    FIGURES.iter().any(|figure| figure.step.starts_with(prefix))
+}
+
 macro_rules! figures {
     ($( $table:ident: $( $step:literal $what:literal $label:literal $unit:literal $decimals:literal $aim:literal; )* )*) => {
         pub(crate) const FIGURES: &[Figure] = &[ $( $( Figure {

@@ -38,13 +38,21 @@ fn main() -> ExitCode {
     if let Err(error) = nix::sys::prctl::set_timerslack(1) {
         eprintln!("the timer slack stays as it is: {error}");
     }
+    if let Some(row) = options.rows.iter().find(|row| !figures::is_step(row)) {
+        eprintln!("no step begins with `{row}`; there are: {}", figures::steps().join(", "));
+        return ExitCode::from(2);
+    }
+    // Now, since it also shows whether they are there at all; what is missing has said so itself.
+    let Ok(brokers) = std::panic::catch_unwind(|| report::brokers(&options)) else {
+        return ExitCode::FAILURE;
+    };
     let mut sheet = Sheet::new(&options.rows);
     if let Err(error) = stages::run(&options, &mut sheet) {
         sheet.fail(&format!("{error}"));
     }
     match options.json {
-        true => println!("{}", report::json(&options, &sheet)),
-        false => print!("{}", report::markdown(&options, &sheet)),
+        true => println!("{}", report::json(&options, &brokers, &sheet)),
+        false => print!("{}", report::markdown(&options, &brokers, &sheet)),
     }
     for failure in sheet.failures() {
         eprintln!("failed: {failure}");

@@ -13,7 +13,7 @@ const TABLES: [(Table, &str); 3] = [
     (Table::Replay, "Reading the same data again, and the tail beside it"),
 ];
 
-pub(crate) fn markdown(options: &Options, sheet: &Sheet) -> String {
+pub(crate) fn markdown(options: &Options, brokers: &str, sheet: &Sheet) -> String {
     let mut text = String::new();
     for (table, title) in TABLES {
         let rows: Vec<String> = FIGURES
@@ -30,27 +30,35 @@ pub(crate) fn markdown(options: &Options, sheet: &Sheet) -> String {
         text.push_str(&rows.concat());
         text.push('\n');
     }
-    for line in setting(options, sheet) {
+    for line in setting(options, brokers, sheet) {
         text.push_str(&format!("- {line}\n"));
     }
     text
 }
 
+/// What the brokers call themselves.
+pub(crate) fn brokers(options: &Options) -> String {
+    let names: Vec<String> = options.systems().into_iter().map(version).collect();
+    names.join(", ")
+}
+
 /// What the figures depend on.
-fn setting(options: &Options, sheet: &Sheet) -> Vec<String> {
+fn setting(options: &Options, brokers: &str, sheet: &Sheet) -> Vec<String> {
     let Options { mb, crash_mb, partitions, seconds, rounds, .. } = options;
-    let brokers: Vec<String> = options.systems().into_iter().map(version).collect();
-    vec![
-        format!("{}; {}", brokers.join(", "), description()),
+    let mut lines = vec![
+        format!("{brokers}; {}", description()),
         format!(
             "{mb} MB a step, {crash_mb} MB before the kill, {partitions} partitions, \
              {seconds} s of open loop, median of {rounds}"
         ),
-        format!(
+    ];
+    if let Some(others) = sheet.others() {
+        lines.push(format!(
             "others, the kernel's writers among them, used {:.0}% of the machine",
-            100.0 * sheet.others()
-        ),
-    ]
+            100.0 * others
+        ));
+    }
+    lines
 }
 
 fn row(options: &Options, sheet: &Sheet, figure: &Figure) -> String {
@@ -80,7 +88,7 @@ fn ratio(kafka: f64, ours: f64) -> String {
     }
 }
 
-pub(crate) fn json(options: &Options, sheet: &Sheet) -> String {
+pub(crate) fn json(options: &Options, brokers: &str, sheet: &Sheet) -> String {
     let figure = |figure: &Figure| -> Value {
         let Figure { step, what, label, unit, aim, .. } = figure;
         let values = |system| sheet.values(step, what, system);
@@ -93,7 +101,7 @@ pub(crate) fn json(options: &Options, sheet: &Sheet) -> String {
     let figures: Vec<Value> =
         FIGURES.iter().filter(|it| sheet.wants(it.step)).map(figure).collect();
     let whole = json!({
-        "setting": setting(options, sheet), "figures": figures, "failures": sheet.failures(),
+        "setting": setting(options, brokers, sheet), "figures": figures, "failures": sheet.failures(),
     });
     format!("{whole:#}")
 }

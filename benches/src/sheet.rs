@@ -66,9 +66,9 @@ impl Sheet {
         self.core_seconds += spent.seconds * cores();
     }
 
-    /// Part of the machine that neither broker nor driver used while they were measured.
-    pub(crate) fn others(&self) -> f64 {
-        self.others_cpu_seconds / self.core_seconds.max(0.001)
+    /// Part of the machine that neither broker nor driver used while CPU was measured, if it was.
+    pub(crate) fn others(&self) -> Option<f64> {
+        (0.0 < self.core_seconds).then(|| self.others_cpu_seconds / self.core_seconds)
     }
 
     pub(crate) fn values(&self, step: &str, what: &str, system: System) -> &[f64] {
