@@ -32,6 +32,10 @@ pub(super) fn run(bench: &Bench<'_>, sheet: &mut Sheet) -> Outcome<()> {
     large(bench, sheet, &node, "produce_900k", Load { shape: NINE_HUNDRED_KB, ..LARGE });
     large(bench, sheet, &node, "produce_60k_x16", Load { connections: 16, ..LARGE });
     sheet.step(bench.system, "fetch_1m", |sheet| {
+        if !sheet.wants_any("produce") {
+            // The steps that would have filled the topic were left out.
+            produce(&node, &LARGE, batches_of(mb, &LARGE)?)?;
+        }
         let held = count(node.port, LARGE.topic, PARTITIONS)?;
         let fetched = fetch(&node, LARGE.topic, PARTITIONS)?;
         sheet.note(fetched.spent);
