@@ -101,7 +101,17 @@ impl Resource<'_> {
             ConfigResource::BROKER_LOGGER => {
                 refuse("what is logged is chosen at the start, and cannot be changed here")
             }
-            other => refuse(format!("nothing of resource type {other} is kept here")),
+            other => {
+                let why = format!("nothing of resource type {other} is kept here");
+                let is_known = other == ConfigResource::CLIENT_METRICS;
+                match from.listener_kind {
+                    // As a controller of Apache Kafka says it.
+                    ListenerKind::Controller if !is_known => {
+                        Err((ErrorCode::UnsupportedVersion, why))
+                    }
+                    ListenerKind::Controller | ListenerKind::Client => refuse(why),
+                }
+            }
         }
     }
 

@@ -72,12 +72,12 @@ impl Handler for Metadata {
     }
 
     fn refuse(request: &MetadataRequest, code: ErrorCode) -> MetadataResponse {
-        let topic = |name: Option<TopicName>| {
+        let topics = request.topics.iter().flatten().map(|asked| {
             MetadataResponseTopic::default()
-                .with_name(Some(name.unwrap_or_default()))
+                .with_name(Some(asked.name.clone().unwrap_or_default()))
+                .with_topic_id(asked.topic_id)
                 .with_error_code(code.code())
-        };
-        let topics = request.topics.iter().flatten().map(|asked| topic(asked.name.clone()));
+        });
         MetadataResponse::default().with_topics(topics.collect())
     }
 }

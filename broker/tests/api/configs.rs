@@ -252,8 +252,9 @@ async fn a_description_holds_what_its_version_can_say() {
     }
     let one = describe(&broker, (TOPIC, "t"), Some(&["retention.ms", "no.such.key"]), 4).await;
     assert_eq!(one.configs.len(), 1);
+    let one = describe(&broker, (TOPIC, "t"), Some(&["segment.bytes"]), 4).await;
     let synonyms: Vec<_> = one.configs[0].synonyms.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(synonyms, ["log.retention.hours"]);
+    assert_eq!(synonyms, ["log.segment.bytes"]);
     let none: &[&str] = &[];
     let all = describe(&broker, (TOPIC, "t"), Some(none), 4).await;
     assert!(20 < all.configs.len());

@@ -45,6 +45,10 @@ impl Decide for CreatePartitionsRequest {
                     records.extend(of_topic);
                     result.with_error_message(None)
                 }
+                // Of an unknown topic Kafka gives the code alone.
+                Err(Refusal { code: code @ ErrorCode::UnknownTopicOrPartition, .. }) => {
+                    result.with_error_code(code.code()).with_error_message(None)
+                }
                 Err(refusal) => result
                     .with_error_code(refusal.code.code())
                     .with_error_message(Some(refusal.text())),

@@ -1,7 +1,7 @@
 //! CreateTopics.
 
 use super::placement::{self, Directories};
-use super::topic_name::{check, collide, collision};
+use super::topic_name::check;
 use super::{Decide, Decision, Now, Refusal, State, configs, text};
 use crate::image::{ConfigResource, Image};
 use crate::record::{PartitionRecord, Record, TopicRecord};
@@ -28,8 +28,7 @@ impl Decide for CreateTopicsRequest {
             *seen.entry(&topic.name).or_default() += 1;
         }
         let too_many = too_many_partitions(&self.topics, state);
-        let mut creation =
-            Creation { image, state, now, directories: Directories::of(image), names: Vec::new() };
+        let mut creation = Creation { image, state, now, directories: Directories::of(image) };
         let (mut records, mut results) = (Vec::new(), Vec::new());
         let mut answered = BTreeSet::new();
         for topic in &self.topics {
@@ -97,8 +96,6 @@ struct Creation<'a> {
     state: &'a State,
     now: &'a Now<'a>,
     directories: Directories<'a>,
-    /// Of the topics before, in the same request.
-    names: Vec<String>,
 }
 
 impl Creation<'_> {
@@ -108,13 +105,9 @@ impl Creation<'_> {
     ) -> Result<(CreatableTopicResult, Vec<Record>), Refusal> {
         let name = topic.name.as_str();
         check(name, self.image)?;
-        if let Some(other) = self.names.iter().find(|other| collide(name, other)) {
-            return Err(collision(name, other));
-        }
         let overrides = self.overrides(topic)?;
         let topic_id = self.now.random_id();
         let partitions = self.partitions(topic, topic_id)?;
-        self.names.push(name.to_owned());
 
         let count = i32::try_from(partitions.len()).unwrap_or(i32::MAX);
         let replicas = partitions.first().map_or(0, |partition| partition.replicas.len());

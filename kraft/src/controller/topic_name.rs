@@ -50,13 +50,13 @@ pub fn check_topic_name(name: &str) -> Result<(), String> {
 }
 
 /// Kafka's metrics write `.` as `_`, so two names that differ in that alone would share them.
-pub(super) fn collide(one: &str, other: &str) -> bool {
+fn collide(one: &str, other: &str) -> bool {
     let unified = |name: &str| name.bytes().map(|it| if it == b'.' { b'_' } else { it }).collect();
     let (a, b): (Vec<u8>, Vec<u8>) = (unified(one), unified(other));
     one != other && a == b
 }
 
-pub(super) fn collision(name: &str, other: &str) -> Refusal {
+fn collision(name: &str, other: &str) -> Refusal {
     let why =
         format!("topic {name} would collide with topic {other}: metrics do not tell `.` from `_`");
     Refusal::new(ErrorCode::InvalidTopicException, why)

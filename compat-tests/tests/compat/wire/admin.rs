@@ -15,11 +15,11 @@ use protocol::messages::{
 };
 use uuid::Uuid;
 
-fn name(text: &str) -> StrBytes {
+pub(super) fn name(text: &str) -> StrBytes {
     StrBytes::from(text.to_owned())
 }
 
-fn topic(text: &str, partitions: i32) -> CreatableTopic {
+pub(super) fn topic(text: &str, partitions: i32) -> CreatableTopic {
     CreatableTopic::default()
         .with_name(name(text).into())
         .with_num_partitions(partitions)
@@ -31,7 +31,7 @@ fn with_config(topic: CreatableTopic, key: &str, value: &str) -> CreatableTopic 
     topic.with_configs(vec![config])
 }
 
-fn create(topics: Vec<CreatableTopic>) -> CreateTopicsRequest {
+pub(super) fn create(topics: Vec<CreatableTopic>) -> CreateTopicsRequest {
     CreateTopicsRequest::default().with_topics(topics).with_timeout_ms(10_000)
 }
 
@@ -118,7 +118,7 @@ pub(super) fn topics(pair: &mut Pair) {
     pair.each("only validated", 0..=3, |_, _| grow("data", 9).with_validate_only(true));
 }
 
-fn describe(kind: i8, resource: &str, keys: Option<&[&str]>) -> DescribeConfigsRequest {
+pub(super) fn describe(kind: i8, resource: &str, keys: Option<&[&str]>) -> DescribeConfigsRequest {
     let keys = keys.map(|keys| keys.iter().map(|key| name(key)).collect());
     let resource = DescribeConfigsResource::default()
         .with_resource_type(kind)
@@ -127,17 +127,26 @@ fn describe(kind: i8, resource: &str, keys: Option<&[&str]>) -> DescribeConfigsR
     DescribeConfigsRequest::default().with_resources(vec![resource])
 }
 
+/// A resource, an operation, a key and its value.
+pub(super) type Edit<'a> = (i8, &'a str, i8, &'a str, Option<&'a str>);
+
+pub(super) fn edit(
+    (kind, resource, operation, key, value): Edit<'_>,
+) -> IncrementalAlterConfigsRequest {
+    let config = incremental::AlterableConfig::default()
+        .with_name(name(key))
+        .with_config_operation(operation)
+        .with_value(value.map(name));
+    let resource = incremental::AlterConfigsResource::default()
+        .with_resource_type(kind)
+        .with_resource_name(name(resource))
+        .with_configs(vec![config]);
+    IncrementalAlterConfigsRequest::default().with_resources(vec![resource])
+}
+
 pub(super) fn configs(pair: &mut Pair) {
     let set = |kind: i8, resource: &str, operation: i8, key: &str, value: Option<&str>| {
-        let config = incremental::AlterableConfig::default()
-            .with_name(name(key))
-            .with_config_operation(operation)
-            .with_value(value.map(name));
-        let resource = incremental::AlterConfigsResource::default()
-            .with_resource_type(kind)
-            .with_resource_name(name(resource))
-            .with_configs(vec![config]);
-        IncrementalAlterConfigsRequest::default().with_resources(vec![resource])
+        edit((kind, resource, operation, key, value))
     };
     for (case, kind, resource, operation, key, value) in [
         ("set", 2, "v3", 0, "retention.ms", Some("5000")),
@@ -158,12 +167,35 @@ pub(super) fn configs(pair: &mut Pair) {
         ("an unknown broker", 4, "9", 0, "log.retention.ms", Some("1")),
         ("a broker's bad name", 4, "x", 0, "log.retention.ms", Some("1")),
         ("an unknown kind", 99, "x", 0, "log.retention.ms", Some("1")),
+        ("a broker's null value", 4, "1", 0, "log.retention.ms", None),
+        ("a broker's bad value", 4, "1", 0, "log.retention.ms", Some("soon")),
+        ("a broker's unknown operation", 4, "1", 9, "log.retention.ms", Some("1")),
+        ("append to a broker's number", 4, "1", 2, "log.retention.ms", Some("1")),
+        ("a per-broker key of all", 4, "", 0, "log.dirs", Some("/x")),
+        ("a group", 32, "g", 0, "consumer.session.timeout.ms", Some("50000")),
+        ("a group's bad value", 32, "g", 0, "consumer.session.timeout.ms", Some("x")),
+        ("a group's unknown key", 32, "g", 0, "no.such.key", Some("1")),
+        ("no group", 32, "", 0, "consumer.session.timeout.ms", Some("50000")),
+        ("client metrics", 16, "m", 0, "interval.ms", Some("1000")),
+        ("another broker's logger", 8, "9", 0, "root", Some("INFO")),
     ] {
         pair.each(case, 0..=1, |_, _| set(kind, resource, operation, key, value));
         pair.each(&format!("{case}, only validated"), 0..=1, |_, _| {
             set(kind, resource, operation, key, value).with_validate_only(true)
         });
     }
+    pair.each("a resource twice", 0..=1, |_, _| {
+        let one = set(2, "v3", 0, "retention.ms", Some("1")).resources;
+        let twice = [one.clone(), one, set(2, "absent", 0, "retention.ms", Some("1")).resources];
+        IncrementalAlterConfigsRequest::default().with_resources(twice.concat())
+    });
+    pair.each("a key twice", 0..=1, |_, _| {
+        let mut request = set(2, "v3", 0, "retention.ms", Some("1"));
+        let again = request.resources[0].configs[0].clone();
+        request.resources[0].configs.push(again);
+        request
+    });
+    pair.each("no resource", 0..=1, |_, _| IncrementalAlterConfigsRequest::default());
     let replace = |resource: &str, key: &str, value: Option<&str>| {
         let config =
             alter::AlterableConfig::default().with_name(name(key)).with_value(value.map(name));
@@ -203,6 +235,17 @@ pub(super) fn configs(pair: &mut Pair) {
     pair.each("another broker", 1..=4, |_, _| describe(4, "9", Some(&some)));
     pair.each("a bad broker", 1..=4, |_, _| describe(4, "x", Some(&some)));
     pair.each("an unknown kind", 1..=4, |_, _| describe(99, "x", None));
+    pair.each("a topic's bad name", 1..=4, |_, _| describe(2, "a b", None));
+    pair.each("no topic", 1..=4, |_, _| describe(2, "", None));
+    pair.each("no group", 1..=4, |_, _| describe(32, "", None));
+    pair.each("a group", 1..=4, |_, _| describe(32, "g", None).with_include_synonyms(true));
+    pair.each("a group that was told nothing", 1..=4, |_, _| {
+        describe(32, "other", None).with_include_synonyms(true)
+    });
+    pair.each("client metrics", 1..=4, |_, _| describe(16, "m", None));
+    pair.each("no broker's loggers", 1..=4, |_, _| describe(8, "", None));
+    pair.each("another broker's loggers", 1..=4, |_, _| describe(8, "9", None));
+    pair.each("no resource", 1..=4, |_, _| DescribeConfigsRequest::default());
 }
 
 pub(super) fn deletions(pair: &mut Pair) {

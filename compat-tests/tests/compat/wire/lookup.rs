@@ -1,13 +1,14 @@
 //! ApiVersions, Metadata, FindCoordinator and what describes the cluster.
 
 use super::Pair;
-use protocol::messages::DescribeClusterRequest;
 use protocol::messages::describe_log_dirs_request::DescribableLogDirTopic;
+use protocol::messages::describe_quorum_request::{PartitionData, TopicData};
 use protocol::messages::describe_topic_partitions_request::{Cursor, TopicRequest};
 use protocol::messages::metadata_request::MetadataRequestTopic;
 use protocol::messages::{
-    DescribeLogDirsRequest, DescribeTopicPartitionsRequest, FindCoordinatorRequest,
-    ListPartitionReassignmentsRequest, MetadataRequest, StrBytes,
+    DescribeClusterRequest, DescribeLogDirsRequest, DescribeQuorumRequest,
+    DescribeTopicPartitionsRequest, FindCoordinatorRequest, ListPartitionReassignmentsRequest,
+    MetadataRequest, StrBytes,
 };
 use uuid::Uuid;
 
@@ -21,6 +22,14 @@ fn metadata(version: i16, topics: Option<Vec<MetadataRequestTopic>>) -> Metadata
     request
         .with_allow_auto_topic_creation(version < 4)
         .with_include_cluster_authorized_operations(operations)
+}
+
+pub(super) fn quorum(topic: &str, partitions: &[i32]) -> DescribeQuorumRequest {
+    let partition = |number: &i32| PartitionData::default().with_partition_index(*number);
+    let topic = TopicData::default()
+        .with_topic_name(name(topic).into())
+        .with_partitions(partitions.iter().map(partition).collect());
+    DescribeQuorumRequest::default().with_topics(vec![topic])
 }
 
 pub(super) fn empty_cluster(pair: &mut Pair) {
@@ -90,6 +99,58 @@ pub(super) fn described(pair: &mut Pair) {
             .with_partitions(vec![0, 7]);
         DescribeLogDirsRequest::default().with_topics(Some(vec![topic]))
     });
+    pair.each("the quorum", 0..=2, |_, _| quorum("__cluster_metadata", &[0]));
+    pair.each("two quorums", 0..=2, |_, _| quorum("__cluster_metadata", &[0, 1]));
+    pair.each("the quorum of a topic", 0..=2, |_, _| quorum("data", &[0]));
+    pair.each("no quorum", 0..=2, |_, _| DescribeQuorumRequest::default());
+    pair.each("fenced brokers", 2..=2, |_, _| {
+        DescribeClusterRequest::default().with_include_fenced_brokers(true)
+    });
+    pair.each("controllers of a broker", 1..=2, |_, _| {
+        DescribeClusterRequest::default().with_endpoint_type(2)
+    });
+    pair.each("operations on a topic", 8..=13, |version, _| {
+        let topics = ["data", "absent"]
+            .map(|text| MetadataRequestTopic::default().with_name(Some(name(text).into())));
+        metadata(version, Some(topics.into())).with_include_topic_authorized_operations(true)
+    });
+    pair.each("an id where there are none", 10..=11, |version, _| {
+        let topic = MetadataRequestTopic::default()
+            .with_name(Some(name("data").into()))
+            .with_topic_id(Uuid::from_u128(7));
+        metadata(version, Some(vec![topic]))
+    });
+    let cursor = |text: &str, partition: i32| {
+        Cursor::default().with_topic_name(name(text).into()).with_partition_index(partition)
+    };
+    pair.each("a cursor outside", 0..=0, |_, _| {
+        describe(vec![topic("data")]).with_cursor(Some(cursor("v2", 0)))
+    });
+    pair.each("a cursor below", 0..=0, |_, _| {
+        describe(vec![topic("data")]).with_cursor(Some(cursor("data", -1)))
+    });
+    pair.each("a cursor behind", 0..=0, |_, _| {
+        describe(vec![topic("data")]).with_cursor(Some(cursor("data", 9)))
+    });
+    pair.each("a cursor at nothing", 0..=0, |_, _| {
+        describe(vec![topic("v3"), topic("absent"), topic("data")])
+            .with_cursor(Some(cursor("absent", 0)))
+    });
+    pair.each("a bad name", 0..=0, |_, _| describe(vec![topic("a b")]).with_cursor(None));
+    pair.each("all topics", 0..=0, |_, _| describe(Vec::new()).with_cursor(None));
+    pair.each("all topics by four", 0..=0, |_, _| {
+        describe(Vec::new()).with_response_partition_limit(4).with_cursor(None)
+    });
+    pair.each("an unknown kind of coordinator", 4..=6, |_, _| {
+        let keys = vec![name("a"), name("b")];
+        FindCoordinatorRequest::default().with_coordinator_keys(keys).with_key_type(7)
+    });
+    for key in ["", "g", "g:x:1", "g:AAAAAAAAAAAAAAAAAAAAAA:x"] {
+        pair.each(&format!("a share group's key `{key}`"), 6..=6, |_, _| {
+            let keys = vec![name(key)];
+            FindCoordinatorRequest::default().with_coordinator_keys(keys).with_key_type(2)
+        });
+    }
     pair.each("a transaction's coordinator without an id", 1..=3, |_, _| {
         FindCoordinatorRequest::default().with_key(name("")).with_key_type(7)
     });

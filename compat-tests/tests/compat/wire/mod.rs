@@ -2,6 +2,7 @@
 //! answers but for the rows of `docs/differences.tsv`.
 
 mod admin;
+mod controller;
 mod data;
 mod frames;
 mod lookup;
@@ -38,6 +39,13 @@ impl Side {
         let request = MetadataRequest::default().with_topics(Some(vec![topic]));
         let answer = Connection::open(self.port).unwrap().ask(&request, 12).unwrap();
         answer.topics[0].topic_id
+    }
+
+    /// Where this node's controller listens, as its quorum says.
+    fn controller_port(&self) -> u16 {
+        let request = lookup::quorum("__cluster_metadata", &[0]);
+        let answer = Connection::open(self.port).unwrap().ask(&request, 2).unwrap();
+        answer.nodes[0].listeners[0].port
     }
 
     fn ask<Q: Request>(&mut self, request: &Q, version: i16) -> String
@@ -78,6 +86,15 @@ impl Pair {
             let ours = self.ours.ask(&request, version);
             self.compare(&format!("{}\tv{version} {case}", Q::KEY.name()), &theirs, &ours);
         }
+    }
+
+    /// Asks the controllers' listeners in place of the brokers'.
+    fn at_controllers(&mut self, ask: impl FnOnce(&mut Pair)) {
+        let brokers = (self.theirs.port, self.ours.port);
+        (self.theirs.port, self.ours.port) =
+            (self.theirs.controller_port(), self.ours.controller_port());
+        ask(self);
+        (self.theirs.port, self.ours.port) = brokers;
     }
 
     /// A broker asks its controller for a first block of producer ids; until it has one, clients
@@ -142,6 +159,7 @@ fn equal_requests_get_equal_answers() {
     data::fetch(&mut pair);
     data::offsets(&mut pair);
     lookup::described(&mut pair);
+    pair.at_controllers(controller::asked);
     data::delete_records(&mut pair);
     admin::deletions(&mut pair);
     frames::refused(&mut pair);

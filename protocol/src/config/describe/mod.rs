@@ -85,8 +85,9 @@ pub fn topic(overrides: &Settings, layers: Layers<'_>) -> Vec<Entry> {
     let own = |name: &str| overrides.get(name).map(String::as_str);
     let entry = |key: &'static Key| {
         let value = key.text_over(&own, &|name| layers.get(name));
-        let inherited = key.synonyms.first().map(|(name, _)| chain(name)).unwrap_or_default();
-        let inherited = spoken(inherited, layers, key.is_sensitive());
+        let inherited = key.synonyms.first().map(|(name, _)| *name);
+        let inherited =
+            inherited.into_iter().flat_map(|name| heard(name, layers, key.is_sensitive()));
         shown(
             key,
             value,
@@ -95,7 +96,7 @@ pub fn topic(overrides: &Settings, layers: Layers<'_>) -> Vec<Entry> {
     };
     let foreign = overrides.keys().filter(|name| find(TOPIC, name).is_none());
     let foreign = foreign.map(|name| unknown(name, Source::Topic, false));
-    told(TOPIC, overrides).map(entry).chain(foreign).collect()
+    by_name(told(TOPIC, overrides).map(entry).chain(foreign))
 }
 
 /// A group with these overrides, on a broker that is told `layers`.
@@ -120,7 +121,13 @@ pub fn group(overrides: &Settings, layers: Layers<'_>) -> Vec<Entry> {
         }
         shown(key, value.map(str::to_owned), synonyms)
     };
-    told(GROUP, overrides).map(entry).collect()
+    by_name(told(GROUP, overrides).map(entry))
+}
+
+fn by_name(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = entries.collect();
+    entries.sort_by(|one, other| one.name.cmp(&other.name));
+    entries
 }
 
 /// One broker.
@@ -165,7 +172,7 @@ fn broker_entry(name: &str, layers: Layers<'_>) -> Entry {
         layers.dynamic_broker.contains_key(finer) || layers.dynamic_default.contains_key(finer)
     });
     let value = layers.get(name).filter(|_| !is_replaced).or(key.default).map(str::to_owned);
-    let entry = shown(key, value, spoken(chain(name), layers, hidden).collect());
+    let entry = shown(key, value, heard(name, layers, hidden).collect());
     Entry { read_only: key.scope == Scope::ReadOnly, ..entry }
 }
 
@@ -237,6 +244,12 @@ fn unknown(name: &str, source: Source, read_only: bool) -> Entry {
 fn said(key: &Key, overrides: &Settings, source: Source) -> Option<Synonym> {
     let value = overrides.get(key.name).map(|text| key.canonical(text))?;
     Some(Synonym { name: key.name.to_owned(), value: Some(value), source })
+}
+
+/// Those who speak when `name` is asked for, as Kafka tells it: nobody before the first who says it
+/// under that very name, be it a default.
+fn heard(name: &str, layers: Layers<'_>, hidden: bool) -> impl Iterator<Item = Synonym> {
+    spoken(chain(name), layers, hidden).skip_while(move |it| it.name != name)
 }
 
 /// What the broker's layers say under `names`, and after them the defaults.
