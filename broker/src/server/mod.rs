@@ -53,6 +53,8 @@ pub struct Broker {
     accepting: JoinSet<()>,
     reload: Reload,
     upkeep: Upkeep,
+    /// Holds the directory of the metadata log, which may be none of `log.dirs`.
+    metadata_dir: Arc<LogDir>,
 }
 
 impl Broker {
@@ -109,6 +111,7 @@ impl Broker {
             accepting,
             reload,
             upkeep,
+            metadata_dir: held.metadata,
         })
     }
 
@@ -146,6 +149,7 @@ impl Broker {
         }
         self.node.shutdown().await;
         drop(spawn_blocking(move || drop(self.control)).await);
+        drop(self.metadata_dir);
         info!("[KafkaRaftServer nodeId={}] shut down completed", self.ctx.node_id);
     }
 }

@@ -48,7 +48,11 @@ async fn a_stop_answers_what_waits_and_is_quick() {
         .with_min_bytes(1)
         .with_max_bytes(1 << 20)
         .with_topics(vec![topic]);
+    let asked = world.broker.ctx.metrics.requests.get();
     client.send(&fetch.frame(4, 7, "").unwrap()).await;
+    while world.broker.ctx.metrics.requests.get() == asked {
+        tokio::task::yield_now().await;
+    }
     let began = Instant::now();
     let (_, answer) = tokio::join!(world.broker.stop(), client.answer());
     assert!(answer.is_some(), "a fetch that waits is answered");

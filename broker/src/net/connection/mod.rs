@@ -26,7 +26,6 @@ pub(super) struct Connection {
     stream: Box<dyn Stream>,
     service: Arc<dyn Service>,
     from: RequestContext,
-    seat: Seat,
     limits: Arc<Limits>,
     input: Input,
     /// Read, but may not start yet.
@@ -39,6 +38,8 @@ pub(super) struct Connection {
     /// A request that ends the connection, once the earlier ones are answered.
     ending: Option<End>,
     idle: Idle,
+    /// Last, so that whoever sees it given up finds nothing of this connection left.
+    seat: Seat,
 }
 
 struct Request {
