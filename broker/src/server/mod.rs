@@ -147,6 +147,9 @@ impl Broker {
         if let Err(panic) = marked.await {
             error!("The logs could not be closed: {panic}");
         }
+        // The directories wait for news of their partitions, and those keep their directories open.
+        let topics: Vec<_> = self.ctx.partitions.topics().iter().map(|topic| topic.id).collect();
+        self.ctx.partitions.change(Vec::new(), &topics);
         self.node.shutdown().await;
         drop(spawn_blocking(move || drop(self.control)).await);
         drop(self.metadata_dir);
@@ -304,10 +307,7 @@ fn addresses(opened: &[(&Listener, Opened)]) -> Vec<(String, SocketAddr)> {
 
 /// What others are told of each listener, of the controller or of the broker; a port that was free
 /// is the one that was bound.
-fn advertised(
-    opened: &[(&Listener, Opened)],
-    of_controller: bool,
-) -> Vec<(String, String, u16)> {
+fn advertised(opened: &[(&Listener, Opened)], of_controller: bool) -> Vec<(String, String, u16)> {
     let told = opened.iter().filter(|(listener, _)| listener.is_controller == of_controller);
     let told = told.filter_map(|(listener, opened)| {
         let at = listener.advertised.as_ref()?;

@@ -90,7 +90,6 @@ async fn a_start_that_cannot_be_says_what_to_do() {
     for text in ["listeners=PLAINTEXT://localhost:0", &both] {
         given = given.with_override(text).unwrap();
     }
-    let started =
-        Broker::start(BrokerConfig::of(given, "localhost").unwrap(), os::env()).await;
+    let started = Broker::start(BrokerConfig::of(given, "localhost").unwrap(), os::env()).await;
     check_refused(started, "belongs to cluster");
 }

@@ -1,5 +1,6 @@
 //! A whole broker in this process: its start, its stop, and what strangers send to its sockets.
 #![expect(clippy::disallowed_methods, reason = "clients are not part of the broker's world")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test")]
 
 mod hostile;
 mod limits;

@@ -4,11 +4,11 @@ use broker::config::{BrokerConfig, Given};
 use broker::server::{Broker, StartError};
 use bytes::Bytes;
 use kraft::env::os;
+use protocol::messages::create_topics_request::CreatableTopic;
 use protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use protocol::messages::{
     ApiVersionsRequest, CreateTopicsRequest, ProduceRequest, ProduceResponse, Request, StrBytes,
 };
-use protocol::messages::create_topics_request::CreatableTopic;
 use protocol::records::builder::BatchBuilder;
 use std::net::SocketAddr;
 use std::path::Path;

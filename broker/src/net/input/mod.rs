@@ -181,8 +181,10 @@ impl Input {
         }
     }
 
+    /// Whether nothing is to be seen to before more comes.
     pub(super) fn is_resting(&self) -> bool {
-        self.buffer.capacity() <= READ_AHEAD_BYTES_FIRST && self.loaded.is_none()
+        let is_small = self.buffer.capacity() <= READ_AHEAD_BYTES_FIRST;
+        is_small && self.loaded.is_none() && self.large.is_none()
     }
 
     /// Called once a period: whether a frame that holds budget does not get on, while others wait.
@@ -190,7 +192,7 @@ impl Input {
         let Some(large) = &mut self.large else {
             return false;
         };
-        let waits_itself = large.bytes.len() == large.charged;
+        let waits_itself = large.charged <= large.bytes.len();
         if waits_itself || STALL_BYTES <= large.bytes.len() - large.mark {
             (large.mark, large.slow_periods) = (large.bytes.len(), 0);
         } else {

@@ -175,6 +175,15 @@ fn a_slow_frame_is_told_only_while_others_wait() {
     read(&mut above, &frame(0, 2 << 20)[..2 << 19], usize::MAX).unwrap();
     read(&mut other, &frame(0, 2 << 20)[..2 << 19], usize::MAX).unwrap();
     assert!(slow.stalls() && budget.is_short());
+    assert!((0..9).all(|_| !other.stalls()), "who waits is not slow");
     read(&mut slow, &[0; STALL_BYTES], usize::MAX).unwrap();
     assert!(!slow.stalls() && !slow.stalls() && !slow.stalls() && slow.stalls());
+}
+
+#[test]
+fn a_connection_with_a_large_frame_does_not_rest() {
+    let mut input = input(&Budget::new(1 << 20));
+    assert!(input.is_resting());
+    read(&mut input, &frame(0, 2 << 20)[..6], usize::MAX).unwrap();
+    assert!(!input.is_resting());
 }
