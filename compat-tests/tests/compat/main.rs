@@ -3,12 +3,16 @@
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::cast_possible_truncation,
     clippy::expect_used,
     reason = "a test stands outside the broker, and stops at the first surprise"
 )]
 
 mod adopt;
 mod dump;
+mod faults;
+mod hostile;
 mod main_job;
 mod tools;
 mod wire;
