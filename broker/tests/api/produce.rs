@@ -260,3 +260,20 @@ async fn the_flusher_commits_a_durable_topic() {
     assert_eq!(partition.log().synced(), 20);
     tokio::task::spawn_blocking(|| upkeep.stop()).await.unwrap();
 }
+
+#[test]
+fn a_transactional_batch_is_refused_without_a_coordinator() {
+    let broker = Broker::with_topic(1);
+    let records = builder(&["a"]).producer(7, 0, 0).attributes(0b1_0000).build().unwrap();
+    let id = StrBytes::from_static_str("tx").into();
+    let with_id = to("t", 0, 1, records.clone()).with_transactional_id(Some(id));
+    for (request, code) in [
+        (to("t", 0, 1, records), ErrorCode::TransactionalIdAuthorizationFailed),
+        (with_id, ErrorCode::NotEnoughReplicas),
+    ] {
+        let response = broker.ask(&request, 9);
+        assert_eq!(said(&response).error_code, code.code());
+        assert!(said(&response).error_message.is_some());
+    }
+    assert_eq!(broker.partition("t", 0).log().log_end(), 0);
+}
