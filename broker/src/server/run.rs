@@ -1,7 +1,8 @@
 //! The process around a broker: its threads, its signals, its panics.
 
 use super::control::STACK_BYTES;
-use super::{StartError, limits};
+use super::error::StartError;
+use super::limits;
 use crate::config::BrokerConfig;
 use std::future::Future;
 use std::io;

@@ -1,6 +1,6 @@
 //! The first records of a new cluster, as Apache Kafka 4.4 writes them.
 
-use super::State;
+use super::state::State;
 use crate::image::{ConfigResource, Image};
 use crate::record::{
     BeginTransactionRecord, ConfigRecord, EndTransactionRecord, FeatureLevelRecord, Record,

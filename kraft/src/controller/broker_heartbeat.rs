@@ -1,6 +1,10 @@
 //! BrokerHeartbeat: a broker is alive, and wants to serve, to be fenced, or to stop.
 
-use super::{Decide, Decision, Draft, Now, Refusal, State, election};
+use super::decision::{Decide, Decision, Now};
+use super::draft::Draft;
+use super::election;
+use super::refusal::Refusal;
+use super::state::State;
 use crate::image::{Broker, Image};
 use crate::record::{BrokerRegistrationChangeRecord, Record};
 use protocol::error::ErrorCode;

@@ -1,6 +1,9 @@
 //! BrokerRegistration: a broker process came up and says who it is.
 
-use super::{Decide, Decision, Now, Refusal, State, election};
+use super::decision::{Decide, Decision, Now};
+use super::election;
+use super::refusal::Refusal;
+use super::state::State;
 use crate::image::{Broker, Image};
 use crate::record::{Endpoint, FeatureRange, Record};
 use protocol::error::ErrorCode;

@@ -1,6 +1,8 @@
 //! AlterConfigs and IncrementalAlterConfigs: the overrides of topics, brokers and groups.
 
-use super::{Decide, Decision, Now, Refusal, State};
+use super::decision::{Decide, Decision, Now};
+use super::refusal::Refusal;
+use super::state::State;
 use crate::image::{ConfigResource, Image};
 use crate::record::{ClearElrRecord, ConfigRecord, Record};
 use protocol::config::alter::{Operation, Target, changed, check_broker, check_group, check_topic};

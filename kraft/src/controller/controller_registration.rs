@@ -1,7 +1,9 @@
 //! ControllerRegistration: a controller process came up and says who it is.
 
 use super::broker_registration::check_features;
-use super::{Decide, Decision, Now, Refusal, State};
+use super::decision::{Decide, Decision, Now};
+use super::refusal::Refusal;
+use super::state::State;
 use crate::image::{Controller, Image};
 use crate::record::{Endpoint, FeatureRange, Record};
 use protocol::error::ErrorCode;

@@ -1,8 +1,10 @@
 //! CreatePartitions: a topic gets more of them.
 
 use super::create_topics::{check_new_partitions, no_active};
+use super::decision::{Decide, Decision, Now};
 use super::placement::{self, Directories};
-use super::{Decide, Decision, Now, Refusal, State};
+use super::refusal::Refusal;
+use super::state::State;
 use crate::image::Image;
 use crate::record::Record;
 use protocol::error::ErrorCode;

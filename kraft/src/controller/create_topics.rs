@@ -1,8 +1,11 @@
 //! CreateTopics.
 
+use super::configs;
+use super::decision::{Decide, Decision, Now};
 use super::placement::{self, Directories};
+use super::refusal::{Refusal, text};
+use super::state::State;
 use super::topic_name::check;
-use super::{Decide, Decision, Now, Refusal, State, configs, text};
 use crate::image::{ConfigResource, Image};
 use crate::record::{PartitionRecord, Record, TopicRecord};
 use protocol::config::alter::{Operation, Target, changed, check_topic};

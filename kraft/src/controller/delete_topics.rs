@@ -1,6 +1,8 @@
 //! DeleteTopics.
 
-use super::{Decide, Decision, Now, Refusal, State};
+use super::decision::{Decide, Decision, Now};
+use super::refusal::Refusal;
+use super::state::State;
 use crate::image::{Image, Topic};
 use crate::record::{Record, RemoveTopicRecord};
 use protocol::error::ErrorCode;

@@ -1,6 +1,6 @@
 //! Who leads a partition, and who may, when brokers come and go (KIP-966 among the rules).
 
-use super::State;
+use super::state::State;
 use crate::image::{
     Broker, ConfigResource, Image, NO_LEADER, Partition, RECOVERED, RECOVERING, Topic,
 };

@@ -1,6 +1,7 @@
 //! Where the replicas of a new partition go: which brokers, and which of their log directories.
 
-use super::{Now, Refusal};
+use super::decision::Now;
+use super::refusal::Refusal;
 use crate::image::{Image, RECOVERED};
 use crate::record::PartitionRecord;
 use protocol::error::ErrorCode;

@@ -1,7 +1,8 @@
 //! AllocateProducerIds: a broker asks for a block of ids to give to idempotent producers.
 
 use super::broker_heartbeat::registered;
-use super::{Decide, Decision, Now, State};
+use super::decision::{Decide, Decision, Now};
+use super::state::State;
 use crate::image::Image;
 use crate::record::{ProducerIdsRecord, Record};
 use protocol::error::ErrorCode;

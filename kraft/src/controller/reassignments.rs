@@ -1,6 +1,7 @@
 //! ListPartitionReassignments: which partitions are on their way to other brokers.
 
-use super::{Decide, Decision, Now, State};
+use super::decision::{Decide, Decision, Now};
+use super::state::State;
 use crate::image::{Image, Partition, Topic};
 use protocol::messages::list_partition_reassignments_response::{
     OngoingPartitionReassignment, OngoingTopicReassignment,

@@ -1,9 +1,7 @@
 //! What the active controller knows beside the log: its node's settings, and when it last heard
 //! from which broker.
 
-use super::{Draft, election};
 use crate::image::{Broker, ConfigResource, Image};
-use crate::record::Record;
 use protocol::config::describe::{Layers, Settings};
 use protocol::config::key::Invalid;
 use protocol::config::node::{CreationConfig, RegistrationConfig};
@@ -19,7 +17,7 @@ pub struct State {
     properties: Settings,
     pub(super) creation: CreationConfig,
     pub(super) session_timeout: Duration,
-    sessions: BTreeMap<i32, Session>,
+    pub(super) sessions: BTreeMap<i32, Session>,
 }
 
 /// What is known of one incarnation of a broker.
@@ -100,27 +98,6 @@ impl State {
     pub(super) fn lowest_active_offset(&self, image: &Image, except: i32) -> Option<i64> {
         let active = image.brokers().keys().filter(|id| **id != except && image.is_active(**id));
         active.map(|id| self.session(*id).map_or(-1, |session| session.metadata_offset)).min()
-    }
-
-    /// Fences every broker whose session has run out. To be asked at
-    /// [`State::next_expiry`], and after it was elected.
-    pub fn fence_expired(&mut self, image: &Image, now: Duration) -> Vec<Record> {
-        let mut draft = Draft::of(image);
-        for broker in image.brokers().values().filter(|broker| !broker.fenced) {
-            self.session_of(broker, now);
-            if !self.is_live(broker, now) {
-                draft.append(election::fence(draft.image(), self, broker));
-                self.sessions.remove(&broker.broker_id);
-            }
-        }
-        draft.into_records()
-    }
-
-    /// When the next session of a broker that is not fenced runs out.
-    pub fn next_expiry(&self, image: &Image) -> Option<Duration> {
-        let open = image.brokers().values().filter(|broker| !broker.fenced);
-        let contacts = open.filter_map(|broker| self.session(broker.broker_id));
-        contacts.map(|session| session.last_contact.saturating_add(self.session_timeout)).min()
     }
 
     /// What this node, as a broker, is told: what a topic's silence stands for.

@@ -1,9 +1,13 @@
 //! What the controller answers to requests about topics and configs: codes and records.
 
+use super::refusal::text;
 use super::*;
-use crate::image::ConfigResource;
-use crate::record::{FeatureLevelRecord, RegisterBrokerRecord};
+use crate::env::Rng;
+use crate::image::{ConfigResource, Image};
+use crate::record::{FeatureLevelRecord, Record, RegisterBrokerRecord};
 use protocol::config::describe::Settings;
+use protocol::error::ErrorCode;
+use protocol::ids::Uuid;
 use protocol::messages::alter_configs_request as whole;
 use protocol::messages::create_partitions_request::{
     CreatePartitionsAssignment, CreatePartitionsTopic,
@@ -19,6 +23,7 @@ use protocol::messages::{
     IncrementalAlterConfigsRequest, ListPartitionReassignmentsRequest, TopicName,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 #[derive(Debug, Default)]
 struct Counting(AtomicU64);

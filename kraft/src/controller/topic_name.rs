@@ -1,6 +1,6 @@
 //! Which names a topic may have.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use crate::image::Image;
 use protocol::error::ErrorCode;
 

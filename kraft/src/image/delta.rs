@@ -3,7 +3,9 @@
 //! It is computed from the images and not collected while applying, so that a reader who skipped
 //! some in between sees every difference once.
 
-use super::{Change, ConfigResource, Image, Partition, Topic};
+use super::config_resource::ConfigResource;
+use super::map::Change;
+use super::topic::{Partition, Topic};
 use protocol::ids::{TopicName, Uuid};
 use std::sync::Arc;
 
@@ -36,51 +38,26 @@ pub struct PartitionDelta {
     pub new: Option<Arc<Partition>>,
 }
 
-impl Image {
-    /// What must be acted on to get from this image to `new`. Costs what differs, not what is there.
-    pub fn delta_to(&self, new: &Image) -> Delta {
-        let mut delta = Delta {
-            configs: keys(self.configs.changes_to(&new.configs)),
-            brokers: keys(self.brokers.changes_to(&new.brokers)),
-            controllers: keys(self.controllers.changes_to(&new.controllers)),
-            features: keys(self.features.changes_to(&new.features)),
-            ..Delta::default()
-        };
-        for change in self.topics.changes_to(&new.topics) {
-            match change {
-                Change::Added(_, topic) => delta.created(topic),
-                Change::Removed(_, topic) => delta.deleted(topic),
-                Change::Changed(_, old, new) if old.id == new.id => delta.changed(old, new),
-                Change::Changed(_, old, new) => {
-                    delta.deleted(old);
-                    delta.created(new);
-                }
-            }
-        }
-        delta
-    }
-}
-
 impl Delta {
     pub fn is_empty(&self) -> bool {
         *self == Delta::default()
     }
 
-    fn created(&mut self, topic: &Topic) {
+    pub(super) fn created(&mut self, topic: &Topic) {
         self.topics_created.push((topic.name.clone(), topic.id));
         for (number, partition) in topic.partitions.iter() {
             self.push(topic, *number, (None, Some(partition)));
         }
     }
 
-    fn deleted(&mut self, topic: &Topic) {
+    pub(super) fn deleted(&mut self, topic: &Topic) {
         self.topics_deleted.push((topic.name.clone(), topic.id));
         for (number, partition) in topic.partitions.iter() {
             self.push(topic, *number, (Some(partition), None));
         }
     }
 
-    fn changed(&mut self, old: &Topic, new: &Topic) {
+    pub(super) fn changed(&mut self, old: &Topic, new: &Topic) {
         for change in old.partitions.changes_to(&new.partitions) {
             let (number, states) = match change {
                 Change::Added(number, new) => (number, (None, Some(new))),
@@ -105,11 +82,4 @@ impl Delta {
             new: new.cloned(),
         });
     }
-}
-
-fn keys<K: Clone, V>(changes: Vec<Change<'_, K, V>>) -> Vec<K> {
-    let key = |change| match change {
-        Change::Added(key, _) | Change::Removed(key, _) | Change::Changed(key, _, _) => key,
-    };
-    changes.into_iter().map(key).cloned().collect()
 }

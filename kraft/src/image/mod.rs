@@ -4,6 +4,8 @@
 //! image is made of a clone of this one.
 
 mod apply;
+mod compare;
+mod config_resource;
 mod delta;
 mod map;
 mod snapshot;
@@ -12,6 +14,7 @@ mod topic;
 #[cfg(test)]
 mod tests;
 
+pub use config_resource::ConfigResource;
 pub use delta::{Delta, PartitionDelta};
 pub use map::{Change, Map};
 pub use topic::{NO_LEADER, Partition, RECOVERED, RECOVERING, Topic};
@@ -31,44 +34,6 @@ pub type Controller = RegisterControllerRecord;
 
 /// Overrides of one resource: key and text.
 pub type Overrides = BTreeMap<String, String>;
-
-/// What config keys belong to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ConfigResource {
-    /// Kafka's number of the kind, one of the constants here, or one that we do not know.
-    pub kind: i8,
-    /// Of a broker its id; empty for the default of all brokers.
-    pub name: Arc<str>,
-}
-
-impl ConfigResource {
-    pub const TOPIC: i8 = 2;
-    pub const BROKER: i8 = 4;
-    pub const BROKER_LOGGER: i8 = 8;
-    pub const CLIENT_METRICS: i8 = 16;
-    pub const GROUP: i8 = 32;
-
-    pub fn new(kind: i8, name: &str) -> ConfigResource {
-        ConfigResource { kind, name: name.into() }
-    }
-
-    pub fn topic(name: &str) -> ConfigResource {
-        ConfigResource::new(ConfigResource::TOPIC, name)
-    }
-
-    pub fn broker(id: i32) -> ConfigResource {
-        ConfigResource::new(ConfigResource::BROKER, &id.to_string())
-    }
-
-    /// What all brokers share.
-    pub fn broker_default() -> ConfigResource {
-        ConfigResource::new(ConfigResource::BROKER, "")
-    }
-
-    pub fn group(name: &str) -> ConfigResource {
-        ConfigResource::new(ConfigResource::GROUP, name)
-    }
-}
 
 /// A quota's entity (sorted pairs of type and name; no name is the default) and its key.
 type QuotaKey = (Vec<(String, Option<String>)>, String);

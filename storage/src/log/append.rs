@@ -1,10 +1,12 @@
 //! Appending: offsets are given under the lock, and a header of 61 bytes is all that is copied.
 
-use super::validate::{self, Checked};
-use super::{AppendContext, AppendError, Appended, Log, LogConfig, Origin, Reason, Refusal};
+use super::checked::Checked;
+use super::outcome::{AppendContext, AppendError, Appended, Origin, Reason, Refusal};
+use super::validate;
+use super::writer::Writer;
+use super::{Log, LogConfig};
 use crate::error::Error;
-use crate::producer::{self, EndedTxn, Producers, Verdict};
-use crate::segment::Segment;
+use crate::producer::{self, EndedTxn, Verdict};
 use crate::segment::name::Kind;
 use crate::segment::scan::Found;
 use crate::txn_index::{self, AbortedTxn};
@@ -12,30 +14,12 @@ use bytes::Bytes;
 use protocol::records::HEADER_LEN;
 use protocol::records::batch::BatchHeader;
 use std::io::{self, ErrorKind, IoSlice};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Segments smaller than this get no blocks ahead.
 const RESERVE_FROM: u64 = 1 << 20;
 /// The most that is reserved at once.
 const RESERVE_MAX: u64 = 32 << 20;
-
-/// What only an appender touches, behind the lock.
-#[derive(Debug)]
-pub(super) struct Writer {
-    pub active: Arc<Segment>,
-    pub producers: Producers,
-    /// Greatest timestamp of the active segment's first batch; None: not known yet.
-    pub first_timestamp: Option<i64>,
-    /// Drawn once for each log; what `segment.jitter.ms` takes of it.
-    pub jitter: u64,
-    /// Blocks of the active segment are held up to here.
-    pub reserved_to: u64,
-    /// The file system has no such call, or no room for it.
-    pub cannot_reserve: bool,
-    /// Offset of the newest snapshot of the producers.
-    pub snapshot: i64,
-}
 
 /// A batch with its offsets, ready to be written.
 struct Ready {

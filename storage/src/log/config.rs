@@ -1,6 +1,10 @@
-//! What a log is told: the topic's settings that concern one partition, in the units of their names.
+//! What a log is told: where it stands, and the topic's settings that concern one partition, in the
+//! units of their names.
 
+use crate::disk::Disk;
 use protocol::compression::Codec;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The settings of a log; the partitions of a topic share one.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,5 +92,47 @@ impl LogConfig {
     #[must_use]
     pub fn is_durable(&self) -> bool {
         self.flush_messages <= 1
+    }
+}
+
+/// All that opening a log needs to be told.
+#[derive(Clone, Debug)]
+pub struct Open {
+    pub disk: Arc<dyn Disk>,
+    /// The partition's folder; it is made if it is not there.
+    pub dir: PathBuf,
+    pub config: Arc<LogConfig>,
+    /// Wall clock, in milliseconds.
+    pub now_ms: i64,
+    /// The log directory was closed cleanly: what stands there is trusted.
+    pub clean: bool,
+    /// As it was checkpointed; 0 without.
+    pub recovery_point: i64,
+    /// As it was checkpointed; 0 without. A new log begins there.
+    pub log_start_offset: i64,
+    /// As it was checkpointed; 0 without.
+    pub high_watermark: i64,
+    /// `producer.id.expiration.ms`.
+    pub producer_id_expiration_ms: i64,
+    /// A random number, for `segment.jitter.ms`.
+    pub jitter: u64,
+}
+
+impl Open {
+    /// A log at its beginning, with all else as by default.
+    #[must_use]
+    pub fn new(disk: Arc<dyn Disk>, dir: PathBuf, config: Arc<LogConfig>, now_ms: i64) -> Open {
+        Open {
+            disk,
+            dir,
+            config,
+            now_ms,
+            clean: false,
+            recovery_point: 0,
+            log_start_offset: 0,
+            high_watermark: 0,
+            producer_id_expiration_ms: 86_400_000,
+            jitter: 0,
+        }
     }
 }

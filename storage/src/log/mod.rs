@@ -5,6 +5,7 @@
 //! `flushing`, then `writer`, then `epochs`.
 
 mod append;
+mod checked;
 pub mod config;
 mod flush;
 mod lookup;
@@ -19,9 +20,9 @@ mod roll;
 mod snapshot;
 mod truncate;
 mod validate;
+mod writer;
 
-pub use config::{LogConfig, Recompression};
-pub use open::Open;
+pub use config::{LogConfig, Open, Recompression};
 pub use outcome::{
     AppendContext, AppendError, Appended, Cut, Damage, Doomed, EpochEnd, Origin, ReadError, Reason,
     RecordError, Recovery, Refusal, Retained, Slice, TimestampOffset,
@@ -33,6 +34,7 @@ use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
+use writer::Writer;
 
 /// In the order of their bases; never empty; the last one is the active one.
 type Segments = Vec<Arc<Segment>>;
@@ -62,7 +64,7 @@ pub struct Log {
     /// Why nothing is appended any more.
     failure: Mutex<Option<String>>,
     epochs: RwLock<LeaderEpochs>,
-    writer: Mutex<append::Writer>,
+    writer: Mutex<Writer>,
     flushing: Mutex<()>,
 }
 

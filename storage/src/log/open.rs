@@ -1,61 +1,18 @@
 //! Opening a log: what stands in its folder, what a crash left of it, and what is known of it.
 
-use super::append::Writer;
+use super::Log;
+use super::config::Open;
 use super::outcome::Recovery;
 use super::recover::{self, Loaded};
-use super::{Log, LogConfig};
-use crate::disk::{self, Disk};
+use super::writer::Writer;
+use crate::disk;
 use crate::epoch::LeaderEpochs;
 use crate::error::Error;
 use crate::producer::snapshot;
 use crate::segment::Home;
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
-
-/// All that opening a log needs to be told.
-#[derive(Clone, Debug)]
-pub struct Open {
-    pub disk: Arc<dyn Disk>,
-    /// The partition's folder; it is made if it is not there.
-    pub dir: PathBuf,
-    pub config: Arc<LogConfig>,
-    /// Wall clock, in milliseconds.
-    pub now_ms: i64,
-    /// The log directory was closed cleanly: what stands there is trusted.
-    pub clean: bool,
-    /// As it was checkpointed; 0 without.
-    pub recovery_point: i64,
-    /// As it was checkpointed; 0 without. A new log begins there.
-    pub log_start_offset: i64,
-    /// As it was checkpointed; 0 without.
-    pub high_watermark: i64,
-    /// `producer.id.expiration.ms`.
-    pub producer_id_expiration_ms: i64,
-    /// A random number, for `segment.jitter.ms`.
-    pub jitter: u64,
-}
-
-impl Open {
-    /// A log at its beginning, with all else as by default.
-    #[must_use]
-    pub fn new(disk: Arc<dyn Disk>, dir: PathBuf, config: Arc<LogConfig>, now_ms: i64) -> Open {
-        Open {
-            disk,
-            dir,
-            config,
-            now_ms,
-            clean: false,
-            recovery_point: 0,
-            log_start_offset: 0,
-            high_watermark: 0,
-            producer_id_expiration_ms: 86_400_000,
-            jitter: 0,
-        }
-    }
-}
 
 impl Log {
     /// Opens a log, or makes a new one. After an unclean stop this reads what was written since the

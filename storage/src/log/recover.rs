@@ -1,7 +1,7 @@
 //! Recovery: from the files in a folder to segments that can be trusted.
 
 use super::append;
-use super::open::Open;
+use super::config::Open;
 use super::outcome::{Cut, Recovery};
 use super::validate;
 use crate::disk::Entry;

@@ -1,7 +1,7 @@
 //! What leaves a log at its start: by time, by size, and by request.
 
-use super::append::Writer;
 use super::outcome::{Doomed, ReadError, Retained};
+use super::writer::Writer;
 use super::{Log, LogConfig};
 use crate::error::Error;
 use crate::segment::Segment;

@@ -1,7 +1,8 @@
 //! A client's batch written anew: another codec, or offsets put in order.
 
-use super::validate::{Checked, unreadable};
-use super::{AppendError, LogConfig, Reason, Recompression, Refusal};
+use super::checked::{Checked, unreadable};
+use super::config::{LogConfig, Recompression};
+use super::outcome::{AppendError, Reason, Refusal};
 use bytes::Bytes;
 use protocol::compression::{Codec, Decompressor, compress, is_limit};
 use protocol::records::batch::{BatchHeader, CODEC_MASK, HEADER_LEN, LOG_OVERHEAD, crc_of_parts};

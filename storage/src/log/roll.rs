@@ -1,7 +1,7 @@
 //! Where one segment ends and the next begins.
 
-use super::append::Writer;
-use super::validate::Checked;
+use super::checked::Checked;
+use super::writer::Writer;
 use super::{AppendError, Log, LogConfig};
 use crate::error::Error;
 use crate::segment::Segment;

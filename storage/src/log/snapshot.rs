@@ -1,7 +1,7 @@
 //! When the producers' state is put on the disk, so that recovery has little to read.
 
 use super::Log;
-use super::append::Writer;
+use super::writer::Writer;
 use crate::error::Error;
 use crate::producer::{Producers, snapshot};
 use std::io;

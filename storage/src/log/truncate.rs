@@ -1,8 +1,8 @@
 //! Cutting a log at its end: what a leader, or a raft quorum, did not take.
 
 use super::Log;
-use super::append::Writer;
 use super::recover;
+use super::writer::Writer;
 use crate::error::Error;
 use crate::producer::{Producers, snapshot};
 use crate::segment::name::Kind;

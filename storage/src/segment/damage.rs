@@ -1,23 +1,11 @@
 //! What of a segment is damaged, as far as anybody has come upon it.
 
 use super::Segment;
+use super::outcome::Damage;
 use super::scan::{Flaw, Scan};
 use std::fmt;
 use std::io;
 use std::sync::atomic::Ordering;
-
-/// A range of a segment that cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Damage {
-    pub segment_base: i64,
-    pub position: u64,
-    /// Behind the last damaged byte.
-    pub end_position: u64,
-    /// The first offset that is not readable.
-    pub offset: i64,
-    /// The first readable one behind it.
-    pub next_offset: i64,
-}
 
 impl Segment {
     /// Damage that begins below `border`: if nothing readable follows, it reaches up to the border.

@@ -1,21 +1,8 @@
 //! Where in a segment an offset or a time is.
 
+use super::outcome::Located;
 use super::scan::{Found, HEADERS, Scan, ScanError};
-use super::{Damage, Home, Segment};
-
-/// Where an offset is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Located {
-    /// The first batch that ends at the offset or behind it begins here; `next` is where the one
-    /// behind it begins, if that is known without reading.
-    At {
-        position: u64,
-        next: Option<u64>,
-    },
-    Damaged(Damage),
-    /// No batch of this segment reaches so far.
-    Behind,
-}
+use super::{Home, Segment};
 
 impl Segment {
     /// Where the first batch is that ends at `offset` or behind it.

@@ -4,13 +4,12 @@ mod damage;
 pub mod index;
 mod locate;
 pub mod name;
+mod outcome;
 pub mod recent;
 mod recover;
 pub mod scan;
 
-pub use damage::Damage;
-pub use locate::Located;
-pub use recover::{Recovered, Trust};
+pub use outcome::{Damage, Located, Recovered, Trust};
 
 use crate::disk::{Disk, File};
 use index::{Entry, Index, OffsetEntry, Place, TimeEntry};

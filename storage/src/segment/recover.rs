@@ -1,6 +1,7 @@
 //! A segment's end: found again after a crash, or made the place of appends again after a cut.
 
 use super::index::{Index, OffsetEntry, Place, TimeEntry};
+use super::outcome::{Recovered, Trust};
 use super::recent::Mark;
 use super::scan::{self, Flaw, HEADERS, ScanError};
 use super::{Home, Indexes, Segment};
@@ -8,31 +9,8 @@ use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
-/// What [`Segment::recover`] found.
-#[derive(Clone, Copy, Debug)]
-pub struct Recovered {
-    /// Why it ends before the file does.
-    pub flaw: Option<Flaw>,
-    pub next_offset: i64,
-    /// Bytes that were walked over.
-    pub scanned: u64,
-    /// Bytes of the file behind the end.
-    pub cut_bytes: u64,
-}
-
 /// Only segments of this size had blocks ahead.
 const RESERVED_FROM: u64 = 1 << 20;
-
-/// What a stop left of the batches that may not have been synced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
-    /// It was clean: they are whole.
-    All,
-    /// A cleaner may have taken some of them: the checksum of each is checked.
-    Offsets,
-    /// Also, each begins where the one before ended: its offset is outside of its checksum.
-    Nothing,
-}
 
 impl Segment {
     /// Makes it the segment that is appended to, as it stands, after it was sealed or cut: index

@@ -1,38 +1,15 @@
 //! What is asked of a batch before it may take the lock, and what is changed of it.
 
-use super::outcome::RecordError;
+use super::checked::{Checked, unreadable};
+use super::config::{LogConfig, Recompression};
+use super::outcome::{AppendContext, AppendError, Origin, Reason, RecordError, Refusal};
 use super::rewrite;
-use super::{AppendContext, AppendError, LogConfig, Origin, Reason, Refusal};
 use crate::producer::EndMarker;
 use bytes::Bytes;
 use protocol::compression::Codec;
-use protocol::records::batch::{
-    self, BatchHeader, HEADER_LEN, LOG_APPEND_TIME, NO_TIMESTAMP, crc_of_parts,
-};
-use protocol::records::record::{self, records};
+use protocol::records::batch::{self, BatchHeader, LOG_APPEND_TIME, NO_TIMESTAMP, crc_of_parts};
+use protocol::records::record::records;
 use protocol::records::{BatchError, batches};
-
-/// A batch that may be appended. Its header says all but, from a client, its offsets and epoch.
-#[derive(Debug)]
-pub(super) struct Checked {
-    /// Its place among the requests of the call.
-    pub request: usize,
-    pub header: BatchHeader,
-    /// As it came; only what stands behind the header is written from here.
-    pub batch: Bytes,
-}
-
-impl Checked {
-    /// Bytes in the log.
-    pub(super) fn size(&self) -> u64 {
-        self.batch.len() as u64
-    }
-
-    /// What stands behind the header.
-    pub(super) fn records(&self) -> &[u8] {
-        self.batch.get(HEADER_LEN..).unwrap_or_default()
-    }
-}
 
 /// Judges what one request brings, and adds it to `into`.
 pub(super) fn check(
@@ -161,7 +138,7 @@ fn check_records(
         let target = match (target, codec) {
             (Some(target), _) => Some(target),
             (None, Codec::None) => None,
-            (None, codec) => Some(super::Recompression { codec, level: None }),
+            (None, codec) => Some(Recompression { codec, level: None }),
         };
         checked.batch = rewrite::batch(checked, target, walked.is_in_order, config)?;
         checked.header = BatchHeader::read(&checked.batch).map_err(damaged)?;
@@ -253,19 +230,6 @@ pub(super) fn end_marker(header: &BatchHeader, batch: &[u8]) -> Option<EndMarker
     let mut records = records(batch, 4096).ok()?;
     let record = records.next()?.ok()?;
     EndMarker::read(record.key?, record.value?)
-}
-
-pub(super) fn unreadable(error: record::RecordError) -> AppendError {
-    let reason = match error {
-        record::RecordError::Limit(_) => Reason::MessageTooLarge,
-        record::RecordError::Batch(_)
-        | record::RecordError::Codec(_)
-        | record::RecordError::Decompression(_)
-        | record::RecordError::Count(_)
-        | record::RecordError::Record { .. }
-        | record::RecordError::Trailing => Reason::InvalidRecord,
-    };
-    Refusal::new(reason, error.to_string()).into()
 }
 
 fn damaged(error: BatchError) -> AppendError {

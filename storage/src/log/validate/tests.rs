@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::log::Recompression;
-use protocol::records::batch::{CONTROL, TRANSACTIONAL};
+use protocol::records::batch::{CONTROL, HEADER_LEN, TRANSACTIONAL};
 use protocol::records::{BatchBuilder, NewRecord};
 
 const NOW: i64 = 1_000_000;
