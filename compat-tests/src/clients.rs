@@ -57,24 +57,23 @@ impl Client {
                 command.args(["--property", "parse.key=true", "--property", "key.separator=\t"]);
                 command
             }
-            _ => self.lines("produce", bootstrap, topic, file, &[codec]),
+            Client::Java
+            | Client::KafkaJs
+            | Client::ConfluentPython
+            | Client::KafkaPython
+            | Client::AioKafka
+            | Client::FranzGo
+            | Client::Sarama => self.lines(["produce", bootstrap, topic], file, Some(codec)),
         }
     }
 
     /// The command that writes `out.<partition>` for each partition of `topic`, from its beginning
     /// to the end that stands when it starts.
     pub fn consume(self, bootstrap: &str, topic: &str, out: &Path) -> Command {
-        self.lines("consume", bootstrap, topic, out, &[])
+        self.lines(["consume", bootstrap, topic], out, None)
     }
 
-    fn lines(
-        self,
-        what: &str,
-        bootstrap: &str,
-        topic: &str,
-        file: &Path,
-        more: &[&str],
-    ) -> Command {
+    fn lines(self, words: [&str; 3], file: &Path, codec: Option<&str>) -> Command {
         let clients = root().join("compat-tests/clients");
         let python = |client: &str| {
             let mut command = Command::new(tool("python").join("bin/python"));
@@ -104,7 +103,7 @@ impl Client {
             Client::FranzGo => go("franz"),
             Client::Sarama => go("sarama"),
         };
-        command.args([what, bootstrap, topic]).arg(file).args(more);
+        command.args(words).arg(file).args(codec);
         command
     }
 }

@@ -2,7 +2,6 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
-    clippy::panic_in_result_fn,
     reason = "this crate stands outside the broker, and stops at the first surprise"
 )]
 

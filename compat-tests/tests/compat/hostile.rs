@@ -107,7 +107,7 @@ fn mutated_frames_never_end_the_broker() {
     let round = |draw: &mut dyn FnMut() -> u64| {
         let (key, version) = keys[usize::try_from(draw()).unwrap() % keys.len()];
         let length = usize::try_from(draw() % 200).unwrap();
-        let small = draw() % 2 == 0;
+        let small = draw().is_multiple_of(2);
         let byte = |draw: &mut dyn FnMut() -> u64| (draw() % if small { 4 } else { 256 }) as u8;
         let body: Vec<u8> = (0..length).map(|_| byte(draw)).collect();
         frame(key, version, &body)

@@ -35,6 +35,7 @@ pub(super) fn create(topics: Vec<CreatableTopic>) -> CreateTopicsRequest {
     CreateTopicsRequest::default().with_topics(topics).with_timeout_ms(10_000)
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of requests, each a line of the story")]
 pub(super) fn topics(pair: &mut Pair) {
     pair.each("data", 7..=7, |_, _| create(vec![topic("data", 3)]));
     pair.each("with configs", 7..=7, |_, _| {
@@ -144,6 +145,7 @@ pub(super) fn edit(
     IncrementalAlterConfigsRequest::default().with_resources(vec![resource])
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of requests, each a line of the story")]
 pub(super) fn configs(pair: &mut Pair) {
     let set = |kind: i8, resource: &str, operation: i8, key: &str, value: Option<&str>| {
         edit((kind, resource, operation, key, value))

@@ -65,6 +65,7 @@ fn produce_to(
     ProduceRequest::default().with_acks(-1).with_timeout_ms(5000).with_topic_data(vec![topic_data])
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of requests, each a line of the story")]
 pub(super) fn produce(pair: &mut Pair) {
     for codec in [Codec::None, Codec::Gzip, Codec::Snappy, Codec::Lz4, Codec::Zstd] {
         pair.each(&format!("three records in {codec:?}"), 3..=13, |version, side| {

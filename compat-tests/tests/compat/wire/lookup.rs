@@ -60,6 +60,7 @@ pub(super) fn empty_cluster(pair: &mut Pair) {
     });
 }
 
+#[expect(clippy::too_many_lines, reason = "a list of requests, each a line of the story")]
 pub(super) fn described(pair: &mut Pair) {
     let one =
         |text: &str| Some(vec![MetadataRequestTopic::default().with_name(Some(name(text).into()))]);

@@ -16,7 +16,7 @@ use compat_tests::wire::Connection;
 use normal::Normal;
 use protocol::messages::metadata_request::MetadataRequestTopic;
 use protocol::messages::{InitProducerIdRequest, MetadataRequest, Request, StrBytes};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -61,11 +61,11 @@ impl Side {
     }
 }
 
-/// Both brokers, and what they answered differently.
+/// Both brokers, and what they answered differently: both answers by request.
 struct Pair {
     theirs: Side,
     ours: Side,
-    found: BTreeSet<String>,
+    found: BTreeMap<String, String>,
     asked: usize,
 }
 
@@ -112,8 +112,8 @@ impl Pair {
     fn compare(&mut self, what: &str, theirs: &str, ours: &str) {
         self.asked += 1;
         if theirs != ours {
-            println!("{what}\n  Apache Kafka: {theirs}\n  Highwater:    {ours}");
-            self.found.insert(what.to_owned());
+            let answers = format!("Apache Kafka: {theirs}\n  Highwater:    {ours}");
+            self.found.insert(what.to_owned(), answers);
         }
     }
 }
@@ -149,7 +149,7 @@ fn equal_requests_get_equal_answers() {
     let mut pair = Pair {
         theirs: side(kafka.port),
         ours: side(broker.port),
-        found: BTreeSet::new(),
+        found: BTreeMap::new(),
         asked: 0,
     };
     lookup::empty_cluster(&mut pair);
@@ -164,11 +164,13 @@ fn equal_requests_get_equal_answers() {
     admin::deletions(&mut pair);
     frames::refused(&mut pair);
     let rows = rows();
-    println!("{} requests, {} differ", pair.asked, pair.found.len());
-    let new: Vec<_> =
-        pair.found.iter().filter(|what| !rows.iter().any(|row| covers(row, what))).collect();
-    assert!(new.is_empty(), "answers differ where no row says so: {new:#?}");
+    let is_new = |what: &str| !rows.iter().any(|row| covers(row, what));
+    let new: Vec<String> = (pair.found.iter().filter(|(what, _)| is_new(what)))
+        .map(|(what, answers)| format!("{what}\n  {answers}"))
+        .collect();
+    let (asked, news) = (pair.asked, new.join("\n"));
+    assert!(new.is_empty(), "of {asked} requests {} differ without a row:\n{news}", new.len());
     let stale: Vec<_> =
-        rows.iter().filter(|row| !pair.found.iter().any(|what| covers(row, what))).collect();
+        rows.iter().filter(|row| !pair.found.keys().any(|what| covers(row, what))).collect();
     assert!(stale.is_empty(), "rows of docs/differences.tsv that no longer differ: {stale:?}");
 }
