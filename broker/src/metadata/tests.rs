@@ -23,6 +23,7 @@ fn image(directories: &[Uuid]) -> Image {
     let topic_id = Uuid([1; 16]);
     let partition = PartitionRecord {
         topic_id,
+        partition_id: 0,
         replicas: vec![1, 2, 3, 4],
         isr: vec![1],
         leader: 1,
