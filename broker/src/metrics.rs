@@ -27,6 +27,7 @@ pub struct Metrics {
     pub connections: Counter,
     /// Frames that were read.
     pub requests: Counter,
-    /// Answers of UNKNOWN_SERVER_ERROR, and answers that could not be written: each is a bug.
+    /// Requests that ended with UNKNOWN_SERVER_ERROR, as an answer that could not be written: each
+    /// is a bug.
     pub unknown_server_errors: Counter,
 }

@@ -1,7 +1,8 @@
 //! What a connection asks of those who answer its requests.
 
-use crate::api::{Answer, Ctx, Overlap, RequestContext, dispatch, find};
+use crate::api::{Answer, Close, Ctx, Overlap, RequestContext, dispatch, find};
 use bytes::Bytes;
+use protocol::error::ErrorCode;
 use protocol::messages::ApiKey;
 
 /// Whoever answers. Called in a connection's own task: what waits, waits in its answer.
@@ -20,6 +21,10 @@ impl Service for Ctx {
 
     fn call(&self, from: &RequestContext, (key, version): (ApiKey, i16), body: Bytes) -> Answer {
         self.metrics.requests.count();
-        dispatch(self, from, key.code(), version, body)
+        let answer = dispatch(self, from, key.code(), version, body);
+        if matches!(answer, Err(Close(ErrorCode::UnknownServerError))) {
+            self.metrics.unknown_server_errors.count();
+        }
+        answer
     }
 }
