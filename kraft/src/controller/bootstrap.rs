@@ -1,27 +1,16 @@
 //! The first records of a new cluster, as Apache Kafka 4.4 writes them.
 
 use super::state::State;
+use crate::format::bootstrap;
 use crate::image::{ConfigResource, Image};
-use crate::record::{
-    BeginTransactionRecord, ConfigRecord, EndTransactionRecord, FeatureLevelRecord, Record,
-};
-use protocol::features::{ELIGIBLE_LEADER_REPLICAS_VERSION, FEATURES};
+use crate::record::{BeginTransactionRecord, ConfigRecord, EndTransactionRecord, Record};
+use protocol::features::{ELIGIBLE_LEADER_REPLICAS_VERSION, METADATA_VERSION};
+use std::collections::BTreeMap;
 
 /// The level of `metadata.version` from which records may stand in transactions (KIP-868).
 const TRANSACTIONS_LEVEL: i16 = 13;
 
 const MIN_INSYNC_REPLICAS: &str = "min.insync.replicas";
-
-/// The features of a new cluster, each at its highest level.
-fn feature_records() -> Vec<Record> {
-    let features = FEATURES.iter().filter(|feature| feature.is_feature_record);
-    let record = |feature: &protocol::features::Feature| FeatureLevelRecord {
-        name: feature.name.to_owned(),
-        feature_level: feature.max,
-        ..FeatureLevelRecord::default()
-    };
-    features.map(|feature| record(feature).into()).collect()
-}
 
 /// What the first leader appends to a log that holds no metadata record: all that the first
 /// snapshot says (`image`), because Apache Kafka reads that only while the log is empty. Where
@@ -29,7 +18,8 @@ fn feature_records() -> Vec<Record> {
 pub fn bootstrap_records(image: &Image, state: &State) -> Vec<Record> {
     let mut started = image.clone();
     if image.metadata_version() == 0 {
-        for record in feature_records() {
+        let levels = bootstrap::levels(METADATA_VERSION.max, &BTreeMap::new());
+        for record in bootstrap::records(&levels) {
             let applied = started.apply(&record, image.offset);
             assert!(applied.is_ok(), "a feature is refused: {applied:?}");
         }

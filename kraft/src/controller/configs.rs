@@ -13,7 +13,7 @@ use protocol::messages::alter_configs_response::AlterConfigsResourceResponse as 
 use protocol::messages::incremental_alter_configs_response::AlterConfigsResourceResponse as IncrementallyAltered;
 use protocol::messages::{
     AlterConfigsRequest, AlterConfigsResponse, IncrementalAlterConfigsRequest,
-    IncrementalAlterConfigsResponse,
+    IncrementalAlterConfigsResponse, StrBytes,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,15 +56,8 @@ impl Decide for IncrementalAlterConfigsRequest {
             let response = IncrementallyAltered::default()
                 .with_resource_type(kind)
                 .with_resource_name(it.resource_name.clone());
-            responses.push(match outcome {
-                Ok(of_resource) => {
-                    records.extend(of_resource);
-                    response.with_error_message(None)
-                }
-                Err(refusal) => response
-                    .with_error_code(refusal.code.code())
-                    .with_error_message(Some(refusal.text())),
-            });
+            let (code, message) = joined(outcome, &mut records);
+            responses.push(response.with_error_code(code).with_error_message(message));
         }
         if self.validate_only {
             records.clear();
@@ -102,20 +95,27 @@ impl Decide for AlterConfigsRequest {
             let response = Altered::default()
                 .with_resource_type(kind)
                 .with_resource_name(it.resource_name.clone());
-            responses.push(match outcome {
-                Ok(of_resource) => {
-                    records.extend(of_resource);
-                    response.with_error_message(None)
-                }
-                Err(refusal) => response
-                    .with_error_code(refusal.code.code())
-                    .with_error_message(Some(refusal.text())),
-            });
+            let (code, message) = joined(outcome, &mut records);
+            responses.push(response.with_error_code(code).with_error_message(message));
         }
         if self.validate_only {
             records.clear();
         }
         Decision::append(records, AlterConfigsResponse::default().with_responses(responses))
+    }
+}
+
+/// Adds the records of one resource to those of the others; its code and text in the answer.
+fn joined(
+    outcome: Result<Vec<Record>, Refusal>,
+    records: &mut Vec<Record>,
+) -> (i16, Option<StrBytes>) {
+    match outcome {
+        Ok(of_resource) => {
+            records.extend(of_resource);
+            (0, None)
+        }
+        Err(refusal) => (refusal.code.code(), Some(refusal.text())),
     }
 }
 

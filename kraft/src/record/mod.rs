@@ -11,8 +11,9 @@ pub(crate) mod tests;
 pub use kinds::*;
 pub use wire::{Malformed, Unknown};
 
+use protocol::varint;
 use std::fmt;
-use wire::{Message, Reader, write_uvarint};
+use wire::{Message, Reader};
 
 /// The version of the frame around type, version and message.
 const FRAME_VERSION: u32 = 1;
@@ -97,9 +98,9 @@ macro_rules! records {
             fn write(&self, version: i16) -> Vec<u8> {
                 let mut out = Vec::new();
                 let number = match self { $( Record::$kind(_) => $number, )* };
-                write_uvarint(FRAME_VERSION, &mut out);
-                write_uvarint(number, &mut out);
-                write_uvarint(u32::try_from(version).unwrap_or_default(), &mut out);
+                varint::put_unsigned(&mut out, FRAME_VERSION);
+                varint::put_unsigned(&mut out, number);
+                varint::put_unsigned(&mut out, u32::try_from(version).unwrap_or_default());
                 match self { $( Record::$kind(message) => message.write(&mut out, version), )* }
                 out
             }

@@ -160,8 +160,8 @@ fn what_is_no_record_is_refused_by_name() {
     check("0114050000", "NoOpRecord of unknown version 5");
     check("0114000000", "NoOpRecord is malformed: 1 bytes are left over");
     check("010200056162", "TopicRecord is malformed: name: 4 bytes are due, and 2 are left");
-    check("010200ffffffff7f", "a varint exceeds 32 bits");
-    check("010200808080808000", "a varint runs over five bytes");
+    check("010200ffffffff7f", "no varint of 32 bits stands here");
+    check("010200808080808000", "no varint of 32 bits stands here");
     check("01020000", "name: null where a value is due");
     check("0102000280", "a string is not UTF-8");
 }

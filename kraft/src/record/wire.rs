@@ -1,6 +1,7 @@
 //! How a field of a metadata message stands in bytes: the flexible encoding of Kafka's protocol.
 
 use protocol::ids::Uuid;
+use protocol::varint;
 
 /// Bytes that are not the message they should be, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,16 +49,8 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn uvarint(&mut self) -> Result<u32, Malformed> {
-        let mut value = 0u64;
-        for shift in [0, 7, 14, 21, 28] {
-            let [byte] = self.array()?;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return u32::try_from(value)
-                    .map_err(|_| Malformed("a varint exceeds 32 bits".to_owned()));
-            }
-        }
-        Err(Malformed("a varint runs over five bytes".to_owned()))
+        let none = || Malformed("no varint of 32 bits stands here".to_owned());
+        varint::take_unsigned(&mut self.0).ok_or_else(none)
     }
 
     /// A length in bytes.
@@ -79,24 +72,16 @@ impl<'a> Reader<'a> {
     }
 }
 
-pub(super) fn write_uvarint(mut value: u32, out: &mut Vec<u8>) {
-    while 0x7f < value {
-        out.push(value.to_le_bytes()[0] | 0x80);
-        value >>= 7;
-    }
-    out.push(value.to_le_bytes()[0]);
-}
-
 /// Lengths on the wire have 32 bits, and nothing that fits a metadata record comes near.
 pub(super) fn write_len(len: usize, out: &mut Vec<u8>) {
-    write_uvarint(u32::try_from(len).unwrap_or(u32::MAX), out);
+    varint::put_unsigned(out, u32::try_from(len).unwrap_or(u32::MAX));
 }
 
 /// Tagged fields, which must ascend.
 pub(super) fn write_tags(tags: &[Tagged], out: &mut Vec<u8>) {
     write_len(tags.len(), out);
     for (tag, bytes) in tags {
-        write_uvarint(*tag, out);
+        varint::put_unsigned(out, *tag);
         write_len(bytes.len(), out);
         out.extend(bytes);
     }

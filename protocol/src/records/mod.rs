@@ -5,7 +5,6 @@ pub mod builder;
 pub mod control;
 mod error;
 pub mod record;
-pub mod varint;
 mod window;
 
 pub use batch::{

@@ -1,8 +1,8 @@
 //! The one buffer through which the records of a compressed batch come.
 
 use super::error::{Fault, RecordError};
-use super::varint;
 use crate::compression::{Decompressor, is_limit};
+use crate::varint;
 use std::io::{self, Read};
 
 /// How much is asked of the codec at first.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use protocol::compression::{Codec, Decompressor, compress, is_limit};
 use protocol::records::batch::{BatchHeader, CODEC_MASK, HEADER_LEN, LOG_OVERHEAD, crc_of_parts};
 use protocol::records::record::{RecordError, records};
-use protocol::records::varint;
+use protocol::varint;
 use std::borrow::Cow;
 
 /// The batch under `target` (None: not compressed), with the offsets that its records should have.

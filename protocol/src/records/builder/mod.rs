@@ -3,7 +3,7 @@
 use crate::compression::{Codec, CompressionError, compress};
 use crate::records::batch::{self, BatchHeader, HEADER_LEN, LOG_OVERHEAD, crc_of_parts};
 use crate::records::control::ControlKind;
-use crate::records::varint;
+use crate::varint;
 use bytes::Bytes;
 use std::fmt;
 

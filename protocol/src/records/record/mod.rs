@@ -3,8 +3,8 @@
 
 use crate::compression::{Codec, Decompressor};
 use crate::records::batch::{BatchError, BatchHeader, HEADER_LEN};
-use crate::records::varint;
 use crate::records::window::Window;
+use crate::varint;
 use std::fmt;
 
 pub use crate::records::error::{Fault, RecordError};
