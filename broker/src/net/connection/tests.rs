@@ -7,10 +7,7 @@ use protocol::messages::{
     ApiKey, FetchRequest, HeartbeatRequest, MetadataRequest, ProduceRequest, Request as _,
 };
 use std::cell::RefCell;
-use tokio::io::{
-    AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, ReadBuf, duplex,
-};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::task::JoinHandle;
 
 thread_local! {
@@ -81,41 +78,6 @@ impl Service for Handlers {
     }
 }
 
-#[derive(Debug)]
-struct Pipe(DuplexStream);
-
-impl AsyncRead for Pipe {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, into)
-    }
-}
-
-impl AsyncWrite for Pipe {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
-    }
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
-    }
-}
-
-impl Stream for Pipe {
-    fn socket(&self) -> Option<&TcpStream> {
-        None
-    }
-}
-
 /// The client's end, and the broker's task.
 struct Client {
     pipe: DuplexStream,
@@ -140,7 +102,7 @@ impl Client {
         };
         let shared = (Arc::new(limits), Budget::new(1 << 20));
         let asked = (Arc::new(Handlers) as Arc<dyn Service>, from);
-        let connection = Connection::new(Box::new(Pipe(ours)), asked, seat, shared);
+        let connection = Connection::new(Box::new(ours), asked, seat, shared);
         Client { pipe, task: tokio::spawn(connection.run()), roster, next: 1 }
     }
 

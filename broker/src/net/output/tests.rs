@@ -7,7 +7,7 @@ use storage::disk::os::OsDisk;
 use storage::disk::sim::SimDisk;
 use storage::disk::{Advice, Disk, File};
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, DuplexStream};
+use tokio::io::AsyncReadExt;
 use tokio::net::TcpSocket;
 
 fn bytes(len: usize) -> Vec<u8> {
@@ -118,41 +118,6 @@ async fn a_file_that_was_cut_ends_the_connection() {
     assert_eq!(short.unwrap_err().kind(), ErrorKind::UnexpectedEof, "also where it is copied");
 }
 
-#[derive(Debug)]
-struct Pipe(DuplexStream);
-
-impl tokio::io::AsyncRead for Pipe {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        into: &mut tokio::io::ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, into)
-    }
-}
-
-impl tokio::io::AsyncWrite for Pipe {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
-    }
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
-    }
-}
-
-impl Stream for Pipe {
-    fn socket(&self) -> Option<&TcpStream> {
-        None
-    }
-}
-
 #[tokio::test]
 async fn without_a_socket_the_bytes_are_read() {
     let content = bytes(300_000);
@@ -162,7 +127,7 @@ async fn without_a_socket_the_bytes_are_read() {
     let (ours, mut client) = tokio::io::duplex(1000);
     let pieces = vec![said(b"head"), range(&file, 3, 290_000), said(b"tail")];
     let mut got = Vec::new();
-    let (sent, _) = tokio::join!(send(Box::new(Pipe(ours)), pieces), client.read_to_end(&mut got));
+    let (sent, _) = tokio::join!(send(Box::new(ours), pieces), client.read_to_end(&mut got));
     assert_eq!(sent.unwrap(), 290_008);
     check_same(&got, &[b"head", &content[3..290_003], b"tail"].concat());
 }
