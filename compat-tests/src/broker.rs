@@ -1,13 +1,13 @@
 //! One node of Highwater as a process.
 
 use crate::home::highwater;
-use crate::process::{Server, until};
+use crate::process::Server;
 use crate::wire::Connection;
 use nix::sys::signal::Signal;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A running node, and what it needs to be started again.
 #[derive(Debug)]
@@ -43,7 +43,12 @@ impl Broker {
     pub fn start(dir: &Path, more: &str) -> Broker {
         let port = free_port();
         let text = properties(port, free_port(), dir) + more;
-        std::fs::write(dir.join("server.properties"), text).expect("a properties file");
+        let path = dir.join("server.properties");
+        std::fs::write(&path, text).expect("a properties file");
+        // A power cut in a test is to take the broker's files, not this one.
+        for path in [&path, dir] {
+            std::fs::File::open(path).and_then(|it| it.sync_all()).expect("it is synced");
+        }
         Broker::up(dir, port)
     }
 
@@ -57,11 +62,12 @@ impl Broker {
     }
 
     fn await_ready(&mut self) {
-        let (port, server) = (self.port, &mut self.server);
-        until("the broker answers", Duration::from_secs(30), || {
-            assert!(server.is_up(), "the broker ended:\n{}", server.tail());
-            Connection::open(port).ok()?.brokers().ok().filter(|&count| 0 < count)
-        });
+        let end = Instant::now() + Duration::from_secs(30);
+        while Connection::open(self.port).and_then(|mut it| it.brokers()).unwrap_or(0) == 0 {
+            assert!(self.server.is_up(), "the broker ended:\n{}", self.server.tail());
+            assert!(Instant::now() < end, "the broker does not answer:\n{}", self.server.tail());
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     pub fn bootstrap(&self) -> String {

@@ -138,7 +138,7 @@ fn a_full_disk_refuses_produce_and_ends_by_itself() {
         ["--bootstrap-server", &bootstrap, "--create", "--topic", "full", "--partitions", "1"];
     kafka_tool("kafka-topics", &create).ok();
     let ballast = mount.0.join("ballast");
-    run(Command::new("fallocate").args(["-l", "75M"]).arg(&ballast), LIMIT).ok();
+    run(Command::new("fallocate").args(["-l", "84M"]).arg(&ballast), LIMIT).ok();
     let acked = dir.path().join("acked");
     let mut producer = producing(&broker, "full", &file, &acked);
     until("the broker says that the disk is full", LIMIT, || {

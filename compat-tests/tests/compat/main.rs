@@ -13,6 +13,7 @@ mod adopt;
 mod dump;
 mod faults;
 mod hostile;
+mod librdkafka;
 mod main_job;
 mod tools;
 mod wire;
