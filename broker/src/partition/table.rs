@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use parking_lot::Mutex;
 use protocol::ids::{TopicName, Uuid};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::watch;
 
 /// Readers take the maps of the moment; who changes them makes new ones.
@@ -16,6 +17,8 @@ pub struct Table {
     changing: Mutex<()>,
     /// Of the metadata image that the table follows.
     applied: watch::Sender<i64>,
+    /// Nobody waits for bytes any more: the broker stops.
+    is_closing: AtomicBool,
 }
 
 impl Default for Table {
@@ -24,6 +27,7 @@ impl Default for Table {
             maps: ArcSwap::default(),
             changing: Mutex::default(),
             applied: watch::Sender::new(-1),
+            is_closing: AtomicBool::new(false),
         }
     }
 }
@@ -113,6 +117,16 @@ impl Table {
         let mut applied = self.applied.subscribe();
         // The sender is ours, so it cannot be gone.
         let _at = applied.wait_for(|at| offset <= *at).await.is_ok();
+    }
+
+    /// Has every request that waits for a partition look again, and answer with what there is.
+    pub fn close(&self) {
+        self.is_closing.store(true, Ordering::SeqCst);
+        self.partitions().iter().for_each(|it| it.wake_all());
+    }
+
+    pub fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::SeqCst)
     }
 
     /// Puts topics in, in place of those with the same name, and takes out those of `gone` that

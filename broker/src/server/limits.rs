@@ -36,9 +36,15 @@ pub(super) async fn of_listener(config: &BrokerConfig, name: &str) -> Limits {
     }
 }
 
-/// `max.connections` of the whole broker.
+/// `max.connections` of the whole broker, but never more than leaves files for the logs: whoever
+/// opens connections and says nothing must not take those away.
 pub(super) fn connections(config: &BrokerConfig) -> usize {
-    count(config.values.net.max_connections)
+    let files = getrlimit(Resource::RLIMIT_NOFILE).map_or(u64::MAX, |(soft, _)| soft);
+    connections_beside_logs(count(config.values.net.max_connections), files)
+}
+
+fn connections_beside_logs(most: usize, files: u64) -> usize {
+    most.min(usize::try_from(files / 2).unwrap_or(usize::MAX))
 }
 
 fn count(number: i32) -> usize {
@@ -83,10 +89,22 @@ pub(super) fn raise_open_files() {
     });
     match raised {
         Ok(files) if files < FILES_MIN => warn!(
-            "Only {files} files may be open at a time, and each partition takes at least one: \
-             raise the limit to {FILES_MIN} (`ulimit -Hn`, or LimitNOFILE= of a systemd unit)"
+            "Only {files} files may be open at a time. Connections take up to half of them, and \
+             each partition at least one: raise the limit to {FILES_MIN} (`ulimit -Hn`, or LimitNOFILE= of a systemd unit)"
         ),
         Ok(_) => {}
         Err(error) => warn!("The limit of open files cannot be read or raised: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_leave_half_of_the_files_to_the_logs() {
+        assert_eq!(connections_beside_logs(usize::MAX, 20_000), 10_000);
+        assert_eq!(connections_beside_logs(300, 20_000), 300);
+        assert_eq!(connections_beside_logs(300, 256), 128);
     }
 }

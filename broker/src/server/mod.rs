@@ -131,6 +131,7 @@ impl Broker {
     pub async fn stop(mut self) {
         info!("[KafkaRaftServer nodeId={}] shutting down", self.ctx.node_id);
         self.roster.stop();
+        self.ctx.partitions.close();
         while self.accepting.join_next().await.is_some() {}
         if timeout(ANSWERS_PATIENCE, self.roster.emptied()).await.is_err() {
             warn!("{} connections are cut: they wait for an answer", self.roster.len());

@@ -44,7 +44,7 @@ async fn a_stop_answers_what_waits_and_is_quick() {
         .with_topic(StrBytes::from("t").into())
         .with_partitions(vec![partition]);
     let fetch = FetchRequest::default()
-        .with_max_wait_ms(1000)
+        .with_max_wait_ms(60_000)
         .with_min_bytes(1)
         .with_max_bytes(1 << 20)
         .with_topics(vec![topic]);
@@ -56,7 +56,8 @@ async fn a_stop_answers_what_waits_and_is_quick() {
     let began = Instant::now();
     let (_, answer) = tokio::join!(world.broker.stop(), client.answer());
     assert!(answer.is_some(), "a fetch that waits is answered");
-    assert!(began.elapsed() < Duration::from_secs(10));
+    // Not at the end of the fetch, nor of the patience with who waits.
+    assert!(began.elapsed() < Duration::from_secs(3));
 }
 
 #[track_caller]

@@ -290,7 +290,10 @@ fn topic_defaults(lookup: Lookup<'_, '_>) -> Result<TopicConfig, Invalid> {
 }
 
 fn log_dirs(log: &LogConfig) -> Result<Vec<PathBuf>, Invalid> {
-    let dirs = log.dirs.as_ref().filter(|dirs| !dirs.is_empty()).unwrap_or(&log.dir);
+    let dirs = log.dirs.as_ref().unwrap_or(&log.dir);
+    if dirs.is_empty() {
+        return Err(LogConfig::dirs().invalid("", "must name a directory"));
+    }
     let paths: Vec<PathBuf> = dirs.iter().map(PathBuf::from).collect();
     for (at, path) in paths.iter().enumerate() {
         if paths.iter().take(at).any(|other| other == path) {

@@ -116,6 +116,7 @@ fn keys_are_checked_against_each_other() {
     refused("broker.session.timeout.ms=1000", {
         "broker.heartbeat.interval.ms=2000: must be at most half of the session timeout, 1000"
     });
+    refused("log.dirs=", "server.properties:1: log.dirs=: must name a directory");
     refused("log.dirs=/a,/a", "server.properties:1: log.dirs=/a: must name each directory once");
 }
 
