@@ -111,7 +111,7 @@ impl Log {
         let done = |base_offset, last_offset, timestamp, duplicate| Appended {
             base_offset,
             last_offset,
-            log_append_time_ms: if has_time { timestamp } else { -1 },
+            log_append_time_ms: if has_time || duplicate { timestamp } else { -1 },
             log_start_offset: self.log_start(),
             duplicate,
         };

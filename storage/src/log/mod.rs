@@ -27,6 +27,7 @@ pub use outcome::{
     AppendContext, AppendError, Appended, Cut, Damage, Doomed, EpochEnd, Origin, ReadError, Reason,
     RecordError, Recovery, Refusal, Retained, Slice, TimestampOffset,
 };
+pub use validate::one_batch;
 
 use crate::epoch::LeaderEpochs;
 use crate::segment::{Home, Segment};

@@ -33,7 +33,7 @@ pub enum Origin {
 pub struct Appended {
     pub base_offset: i64,
     pub last_offset: i64,
-    /// -1, unless the topic has the broker's time.
+    /// -1, unless the topic has the broker's time; of a duplicate, the time of what was there.
     pub log_append_time_ms: i64,
     pub log_start_offset: i64,
     /// It was in the log before: an idempotent producer sent it again.

@@ -25,7 +25,7 @@ pub(super) fn check(
         }
         return Ok(());
     }
-    let header = the_one_batch(&bytes)?;
+    let header = one_batch(&bytes)?;
     if context.origin == Origin::Client && header.base_offset != 0 {
         let message = format!("a batch has base offset {}, not 0", header.base_offset);
         return Err(Refusal::new(Reason::InvalidRecord, message).into());
@@ -51,9 +51,10 @@ pub(super) fn check(
     Ok(())
 }
 
-/// A request brings exactly one batch of magic 2.
-fn the_one_batch(bytes: &[u8]) -> Result<BatchHeader, AppendError> {
-    let invalid = |message: &str| AppendError::from(Refusal::new(Reason::InvalidRecord, message));
+/// The header of what a client brings for one partition: exactly one whole batch of magic 2.
+pub fn one_batch(bytes: &[u8]) -> Result<BatchHeader, Refusal> {
+    let invalid = |message: &str| Refusal::new(Reason::InvalidRecord, message);
+    let damaged = |error: BatchError| Refusal::new(Reason::CorruptMessage, error.to_string());
     let none = || invalid("a partition's records must be one record batch, and there is none");
     let header = match BatchHeader::read(bytes) {
         Ok(header) => header,
@@ -97,13 +98,6 @@ fn check_header(checked: &Checked, config: &LogConfig) -> Result<(), Refusal> {
             header.base_sequence, header.producer_id
         ));
     }
-    if header.is_log_append_time() {
-        let message = "a producer may not set the timestamp type to LogAppendTime";
-        return Err(Refusal {
-            record_errors: vec![RecordError { index: 0, message: message.to_owned() }],
-            ..Refusal::new(Reason::InvalidTimestamp, message)
-        });
-    }
     if header.compression().is_none() {
         return invalid(format!("no codec has the number {}", header.attributes & 7));
     }
@@ -120,6 +114,9 @@ fn check_records(
     config: &LogConfig,
     now_ms: i64,
 ) -> Result<(), AppendError> {
+    // Whose time it is only the topic says.
+    let claims_append_time = checked.header.is_log_append_time();
+    checked.header.attributes &= !LOG_APPEND_TIME;
     let header = checked.header;
     let codec = header.compression().unwrap_or(Codec::None);
     let target = config.compression.filter(|target| target.codec != codec);
@@ -128,12 +125,13 @@ fn check_records(
         || target.is_some()
         || config.compact
         || config.validate_compressed
+        || claims_append_time
         // The header tells when a bound on what lies ahead is kept; nothing else.
         || span.is_some_and(|it| it.least != i64::MIN || it.greatest < header.max_timestamp);
     if !is_opened {
         return Ok(());
     }
-    let walked = walk(checked, config, span)?;
+    let walked = walk(checked, config, span, claims_append_time)?;
     if !walked.is_in_order || target.is_some() {
         let target = match (target, codec) {
             (Some(target), _) => Some(target),
@@ -146,7 +144,7 @@ fn check_records(
             return Err(too_large(checked.batch.len(), config).into());
         }
     }
-    if checked.header.max_timestamp != walked.max_timestamp {
+    if claims_append_time || checked.header.max_timestamp != walked.max_timestamp {
         checked.header.max_timestamp = walked.max_timestamp;
         checked.header.crc = crc_of_parts(&checked.header.write(), checked.records());
     }
@@ -186,6 +184,7 @@ fn walk(
     checked: &Checked,
     config: &LogConfig,
     span: Option<TimeSpan>,
+    claims_append_time: bool,
 ) -> Result<Walked, AppendError> {
     let header = &checked.header;
     let mut walked = Walked { is_in_order: true, max_timestamp: NO_TIMESTAMP };
@@ -206,6 +205,10 @@ fn walk(
             is_time = true;
             let TimeSpan { least, greatest } = span;
             let message = format!("timestamp {timestamp} is not within [{least}, {greatest}]");
+            errors.push(RecordError { index, message });
+        } else if claims_append_time && (span.is_none() || timestamp == NO_TIMESTAMP) {
+            is_time = true;
+            let message = "a producer may not set the timestamp type to LogAppendTime".to_owned();
             errors.push(RecordError { index, message });
         }
         index += 1;

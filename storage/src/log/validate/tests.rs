@@ -61,7 +61,6 @@ fn each_flaw_of_a_batch_has_its_reason() {
     check(with(&|it| it.last_offset_delta = 2), Some(Reason::InvalidRecord));
     check(with(&|it| it.last_offset_delta = i32::MAX), Some(Reason::InvalidRecord));
     check(with(&|it| it.attributes = CONTROL), Some(Reason::InvalidRecord));
-    check(with(&|it| it.attributes = LOG_APPEND_TIME), Some(Reason::InvalidTimestamp));
     check(with(&|it| it.attributes = TRANSACTIONAL), None);
     check(with(&|it| it.attributes = 7), Some(Reason::InvalidRecord));
     check(with(&|it| it.producer_id = 9), Some(Reason::InvalidRecord));
@@ -119,6 +118,26 @@ fn the_brokers_time_is_in_the_header_and_under_the_checksum() {
     assert_eq!(checked.header.max_timestamp, NOW);
     let crc = crc_of_parts(&checked.header.write(), checked.records());
     assert_eq!(checked.header.crc, crc);
+}
+
+#[test]
+fn only_the_topic_says_that_the_time_is_the_brokers() {
+    for codec in [Codec::None, Codec::Gzip] {
+        let batch = builder().codec(codec, None).build().unwrap();
+        let claims = changed(&batch, |it| it.attributes |= LOG_APPEND_TIME);
+        let checked = check(claims.clone(), &LogConfig::default()).unwrap();
+        assert_eq!(
+            (checked.header.is_log_append_time(), checked.header.max_timestamp),
+            (false, NOW + 5)
+        );
+        assert_eq!(checked.header.crc, crc_of_parts(&checked.header.write(), checked.records()));
+        let config = LogConfig { log_append_time: true, ..LogConfig::default() };
+        assert_eq!(reason(claims, &config), Some((Reason::InvalidTimestamp, vec![0, 1])));
+        let batch = BatchBuilder::new(0).key_value(NO_TIMESTAMP, b"k", b"v").codec(codec, None);
+        let claims = changed(&batch.build().unwrap(), |it| it.attributes |= LOG_APPEND_TIME);
+        let got = reason(claims, &LogConfig::default());
+        assert_eq!(got, Some((Reason::InvalidTimestamp, vec![0])));
+    }
 }
 
 #[test]
