@@ -15,13 +15,13 @@ use protocol::messages::{
     DeleteRecordsRequest, DescribeProducersRequest, FetchRequest, InitProducerIdRequest,
     ListOffsetsRequest, OffsetForLeaderEpochRequest, ProduceRequest, StrBytes,
 };
-use protocol::records::builder::BatchBuilder;
+use protocol::records::builder::{BatchBuilder, NewRecord};
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
 /// Some moments ago, the same for both brokers: neither too old for retention nor too new.
-fn time() -> i64 {
+pub(super) fn time() -> i64 {
     static TIME: LazyLock<i64> = LazyLock::new(|| {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
         i64::try_from(since.as_millis()).unwrap() - 60_000
@@ -29,11 +29,11 @@ fn time() -> i64 {
     *TIME
 }
 
-fn name(text: &str) -> StrBytes {
+pub(super) fn name(text: &str) -> StrBytes {
     StrBytes::from(text.to_owned())
 }
 
-fn batch(codec: Codec) -> Bytes {
+pub(super) fn batch(codec: Codec) -> Bytes {
     let mut builder = BatchBuilder::new(0).codec(codec, None);
     for number in 0..3 {
         builder = builder.key_value(time() + number, b"key", b"value");
@@ -48,7 +48,7 @@ fn with(at: usize, byte: u8) -> Bytes {
     bytes.into()
 }
 
-fn produce_to(
+pub(super) fn produce_to(
     version: i16,
     side: &Side,
     topic: &str,
@@ -153,12 +153,7 @@ pub(super) fn produce(pair: &mut Pair) {
         });
     }
     pair.each("a null key to a compacted topic", 3..=13, |version, side| {
-        let record = protocol::records::builder::NewRecord {
-            timestamp_ms: time(),
-            key: None,
-            value: Some(b"v"),
-            headers: &[],
-        };
+        let record = NewRecord { timestamp_ms: time(), key: None, value: Some(b"v"), headers: &[] };
         produce_to(
             version,
             side,
@@ -174,6 +169,7 @@ pub(super) fn produce(pair: &mut Pair) {
     pair.each("log append time", 3..=13, |version, side| {
         produce_to(version, side, "appended", 0, Some(batch(Codec::None)))
     });
+    faults_in_part(pair);
     pair.await_producer_ids();
     pair.each("a producer id", 0..=5, |version, _| {
         let request = InitProducerIdRequest::default()
@@ -192,7 +188,83 @@ pub(super) fn produce(pair: &mut Pair) {
     });
 }
 
-fn fetch_of(version: i16, side: &Side, topic: &str, partition: FetchPartition) -> FetchRequest {
+/// Batches and requests of which only some is wrong.
+fn faults_in_part(pair: &mut Pair) {
+    let keyless = || NewRecord { timestamp_ms: time(), key: None, value: Some(b"v"), headers: &[] };
+    let good = || BatchBuilder::new(0).key_value(time(), b"k", b"v");
+    for codec in [Codec::None, Codec::Gzip] {
+        let produced = |topic: &'static str, builder: BatchBuilder| {
+            let records = builder.codec(codec, None).build().unwrap();
+            move |version: i16, side: &Side| {
+                produce_to(version, side, topic, 0, Some(records.clone()))
+            }
+        };
+        let keys = good().record(keyless()).key_value(time(), b"k", b"v").record(keyless());
+        pair.each(
+            &format!("two keyless records of four in {codec:?}"),
+            7..=13,
+            produced("compacted", keys),
+        );
+        let times = good().key_value(time() + (1 << 42), b"k", b"v").key_value(time(), b"k", b"v");
+        pair.each(&format!("a future time in {codec:?}"), 7..=13, produced("data", times.clone()));
+        let both = times.record(keyless());
+        pair.each(
+            &format!("a future time and no key in {codec:?}"),
+            7..=13,
+            produced("compacted", both),
+        );
+        for topic in ["data", "appended", "compacted"] {
+            let claims = good().key_value(time(), b"k", b"v").attributes(0x08);
+            pair.each(
+                &format!("a claim of append time to {topic} in {codec:?}"),
+                7..=13,
+                produced(topic, claims),
+            );
+        }
+        let timeless = BatchBuilder::new(0).key_value(-1, b"k", b"v");
+        pair.each(&format!("no time in {codec:?}"), 12..=13, produced("data", timeless.clone()));
+        pair.each(
+            &format!("no time and a claim in {codec:?}"),
+            12..=13,
+            produced("data", timeless.attributes(0x08)),
+        );
+        let mut holes = good();
+        holes.push_at(5, keyless());
+        pair.each(&format!("a hole in {codec:?}"), 12..=13, produced("data", holes));
+    }
+    // Nothing reads this topic: what only one of the brokers takes shifts no other answer.
+    let apart = "v7";
+    let bad = [
+        ("no batch", Bytes::new()),
+        ("a wrong checksum", with(70, 7)),
+        ("two batches", [batch(Codec::None), batch(Codec::None)].concat().into()),
+        ("magic 3", with(16, 3)),
+    ];
+    for (case, bad) in bad {
+        pair.each(&format!("{case} beside a good batch"), 12..=13, |version, side| {
+            let mut request = produce_to(version, side, apart, 1, Some(batch(Codec::None)));
+            let data = PartitionProduceData::default().with_records(Some(bad.clone()));
+            request.topic_data[0].partition_data.push(data);
+            request
+        });
+    }
+    pair.each("the same partition twice", 12..=13, |version, side| {
+        let mut request = produce_to(version, side, apart, 1, Some(batch(Codec::None)));
+        let again = request.topic_data[0].partition_data[0].clone();
+        request.topic_data[0].partition_data.push(again);
+        request
+    });
+    pair.each("no topic", 3..=13, |version, side| {
+        produce_to(version, side, "data", 0, None).with_topic_data(Vec::new())
+    });
+}
+
+pub(super) fn fetch_of(
+    version: i16,
+    side: &Side,
+    topic: &str,
+    partition: FetchPartition,
+) -> FetchRequest {
     let asked = FetchTopic::default().with_partitions(vec![partition]);
     let asked = match version {
         13.. if topic == "absent" => asked.with_topic_id(Uuid::from_u128(9)),
@@ -207,7 +279,7 @@ fn fetch_of(version: i16, side: &Side, topic: &str, partition: FetchPartition) -
     if 7 <= version { request.with_session_epoch(-1) } else { request }
 }
 
-fn at(offset: i64) -> FetchPartition {
+pub(super) fn at(offset: i64) -> FetchPartition {
     FetchPartition::default()
         .with_fetch_offset(offset)
         .with_partition_max_bytes(1 << 20)

@@ -4,6 +4,7 @@
 mod admin;
 mod controller;
 mod data;
+mod fetching;
 mod frames;
 mod lookup;
 mod normal;
@@ -157,6 +158,10 @@ fn equal_requests_get_equal_answers() {
     admin::configs(&mut pair);
     data::produce(&mut pair);
     data::fetch(&mut pair);
+    fetching::limits(&mut pair);
+    fetching::orders(&mut pair);
+    fetching::sessions(&mut pair);
+    fetching::unacknowledged(&mut pair);
     data::offsets(&mut pair);
     lookup::described(&mut pair);
     pair.at_controllers(controller::asked);
