@@ -104,10 +104,24 @@ fn a_batch_that_is_not_whole_is_refused_and_nothing_is_appended() {
     };
     let (corrupt, invalid) = (ErrorCode::CorruptMessage, ErrorCode::InvalidRecord);
     check(&broker, changed(70, 0xFF), (corrupt, -1, -1));
-    check(&broker, Bytes::new(), (invalid, -1, 0));
-    check(&broker, [good.clone(), good.clone()].concat().into(), (invalid, -1, 0));
+    check(&broker, Bytes::new(), (invalid, -1, -1));
+    check(&broker, [good.clone(), good.clone()].concat().into(), (invalid, -1, -1));
     assert_eq!(broker.partition("t", 0).log().log_end(), 0);
     check(&broker, good, (ErrorCode::None, 0, 0));
+}
+
+#[test]
+fn one_partitions_bad_batch_is_not_the_others_fault() {
+    let broker = Broker::with_topic(2);
+    let mut bad = batch(&["a"]).to_vec();
+    bad[16] = 3; // The magic.
+    let mut request = to("t", 0, -1, bad.into());
+    request.topic_data.extend(to("t", 1, -1, batch(&["a"])).topic_data);
+    let answer = broker.ask(&request, 12);
+    let codes: Vec<_> =
+        answer.responses.iter().map(|it| it.partition_responses[0].error_code).collect();
+    assert_eq!(codes, [ErrorCode::CorruptMessage.code(), 0]);
+    assert_eq!(broker.partition("t", 1).log().log_end(), 1);
 }
 
 #[test]
