@@ -137,7 +137,7 @@ fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
     });
     // One log is opened here and now; threads are for many.
     let threads = threads_per_dir(parts).clamp(1, wanted.len().max(1));
-    at_once(threads, wanted, |it| {
+    let opened = at_once(threads, wanted, |it| {
         let place = match open(parts, dir, &it, &known) {
             Ok(partition) => Place::Open(partition),
             Err(error) => {
@@ -149,7 +149,12 @@ fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
             }
         };
         Opening { at: it.at, topic_id: it.topic_id, place }
-    })
+    });
+    // Once for all, and before anybody can append: no record may be durable in a folder that is not.
+    if let Some(Err(error)) = dir.log_dir().map(|log_dir| log_dir.sync_names()) {
+        dir.fail(&format!("syncing the names in it: {error}"));
+    }
+    opened
 }
 
 /// A checkpoint that cannot be made sense of counts as none: then more is checked, nothing less.

@@ -41,7 +41,6 @@ struct Run {
 #[derive(Clone, Debug)]
 enum Failure {
     Full(String),
-    Offline(String),
     PartWay(ErrorKind, String),
 }
 
@@ -168,9 +167,9 @@ impl Log {
         let Some(last) = ready.last() else { return };
         let next_offset = last.checked.header.next_offset();
         let was_clean = self.recovery_point() == self.log_end();
+        self.assign_epochs(&ready);
         let written = self
-            .assign_epochs(&ready)
-            .and_then(|()| self.write_batches(writer, &ready))
+            .write_batches(writer, &ready)
             .and_then(|position| self.note_batches(writer, &ready, position));
         match written {
             Ok(()) => {
@@ -186,15 +185,10 @@ impl Log {
         }
     }
 
-    fn assign_epochs(&self, ready: &[Ready]) -> Result<(), Failure> {
+    fn assign_epochs(&self, ready: &[Ready]) {
         for Ready { checked, .. } in ready {
-            let (epoch, start) = (checked.header.leader_epoch, checked.header.base_offset);
-            self.assign_epoch(epoch, start).map_err(|error| match self.not_begun(error) {
-                full if matches!(full, Error::Full(_)) => Failure::Full(full.to_string()),
-                failed => Failure::Offline(failed.to_string()),
-            })?;
+            self.assign_epoch(checked.header.leader_epoch, checked.header.base_offset);
         }
-        Ok(())
     }
 
     /// Returns where the first batch stands.
@@ -296,20 +290,6 @@ impl Log {
         }
     }
 
-    /// Notes that an epoch begins, durably; the caller is its leader, or appends its first batch.
-    pub fn assign_epoch(&self, epoch: i32, start_offset: i64) -> Result<(), Error> {
-        if self.epochs.read().latest().is_some_and(|(latest, _)| epoch <= latest) || epoch < 0 {
-            return Ok(());
-        }
-        let mut epochs = self.epochs.write();
-        let mut with = epochs.clone();
-        if with.assign(epoch, start_offset) {
-            with.save(&*self.home.disk, &self.home.dir())?;
-            *epochs = with;
-        }
-        Ok(())
-    }
-
     /// Forgets producers that were silent for too long; says how many.
     pub fn expire_producers(&self, now_ms: i64, expiration_ms: i64) -> usize {
         self.writer.lock().producers.expire(now_ms, expiration_ms)
@@ -339,7 +319,6 @@ impl From<Failure> for AppendError {
     fn from(failure: Failure) -> AppendError {
         match failure {
             Failure::Full(reason) => AppendError::DiskFull(reason),
-            Failure::Offline(reason) => AppendError::Offline(reason),
             Failure::PartWay(kind, reason) => AppendError::PartWay(io::Error::new(kind, reason)),
         }
     }

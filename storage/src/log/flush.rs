@@ -2,6 +2,7 @@
 
 use super::Log;
 use crate::error::Error;
+use crate::partition_metadata;
 use std::sync::atomic::Ordering;
 
 impl Log {
@@ -35,16 +36,22 @@ impl Log {
                     segment.sync(&self.home)?;
                 }
             }
-            if self.home.names_unsynced.swap(false, Ordering::AcqRel) {
-                self.home.disk.sync_dir(&self.home.dir())?;
+            let (disk, dir) = (&*self.home.disk, self.home.dir());
+            if self.home.id_unsynced.swap(false, Ordering::AcqRel) {
+                partition_metadata::sync(disk, &dir)?;
             }
-            Ok::<(), std::io::Error>(())
+            let names_unsynced = self.home.names_unsynced.swap(false, Ordering::AcqRel);
+            let owes_epochs = self.epochs_unsaved.load(Ordering::Acquire);
+            let are_saved = self.save_epochs()?;
+            // Saving them has synced the folder.
+            if names_unsynced && !(owes_epochs && are_saved) {
+                disk.sync_dir(&dir)?;
+            }
+            Ok::<bool, Error>(are_saved)
         })();
-        if let Err(error) = synced {
-            return Err(self.disk_failed(error));
-        }
+        let are_saved = synced.map_err(|error| self.disk_failed(error))?;
         self.recovery_point.fetch_max(end, Ordering::AcqRel);
-        if let Some(snapshot) = snapshot {
+        if let Some(snapshot) = snapshot.filter(|_| are_saved) {
             self.write_snapshot(&snapshot)?;
         }
         Ok(self.recovery_point())

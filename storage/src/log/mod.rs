@@ -7,6 +7,7 @@
 mod append;
 mod checked;
 pub mod config;
+mod epochs;
 mod flush;
 mod lookup;
 mod offsets;
@@ -65,6 +66,9 @@ pub struct Log {
     /// Why nothing is appended any more.
     failure: Mutex<Option<String>>,
     epochs: RwLock<LeaderEpochs>,
+    /// They have changed since they were written down.
+    epochs_unsaved: AtomicBool,
+    saving_epochs: Mutex<()>,
     writer: Mutex<Writer>,
     flushing: Mutex<()>,
 }

@@ -12,7 +12,7 @@ use crate::producer::snapshot;
 use crate::segment::Home;
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 impl Log {
     /// Opens a log, or makes a new one. After an unclean stop this reads what was written since the
@@ -31,6 +31,11 @@ impl Log {
         let mut producers = snapshot::load_latest(&*open.disk, &dir, (log_start, log_end), expiry)?;
         let newest = producers.end();
         let was = epochs.clone();
+        if !open.clean {
+            // A process that died may have left them to be synced by this one.
+            home.names_unsynced.store(true, Ordering::Release);
+            home.id_unsynced.store(true, Ordering::Release);
+        }
         let from = if epochs.is_none() { log_start } else { newest };
         let known = epochs.get_or_insert_default();
         let replayed = recover::replay(&home, &segments, from, (&mut producers, known))?;
@@ -42,9 +47,9 @@ impl Log {
         epochs.truncate_from_end(log_end);
         epochs.truncate_from_start(log_start);
         epochs.shrink();
-        if was.as_ref() != Some(&epochs) && !(was.is_none() && epochs.entries().is_empty()) {
-            epochs.save(&*open.disk, &dir)?;
-        }
+        // The next flush writes them: what brought them to this will do so again.
+        let epochs_unsaved =
+            was.as_ref() != Some(&epochs) && !(was.is_none() && epochs.entries().is_empty());
         // What was deleted may be what it is.
         let damages = segments.iter().flat_map(|segment| segment.damages());
         recovery.damaged = damages.filter(|damage| log_start < damage.next_offset).collect();
@@ -67,6 +72,8 @@ impl Log {
             is_failed: AtomicBool::new(false),
             failure: Mutex::new(None),
             epochs: RwLock::new(epochs),
+            epochs_unsaved: AtomicBool::new(epochs_unsaved),
+            saving_epochs: Mutex::new(()),
             writer: Mutex::new(Writer {
                 active,
                 producers,

@@ -123,12 +123,9 @@ impl Log {
         self.note_unstable(writer);
         self.high_watermark.fetch_max(log_start, Ordering::AcqRel);
         // The recovery point stays: that it was deleted makes nothing durable behind it.
-        let mut epochs = self.epochs.write();
-        if epochs.truncate_from_start(log_start) {
-            epochs
-                .save(&*self.home.disk, &self.home.dir())
-                .or_else(forgive_full)
-                .map_err(|error| self.disk_failed(error))?;
+        if self.epochs.write().truncate_from_start(log_start) {
+            // Old epochs in the file are cut again at the next start.
+            self.replace_epochs().map_err(|error| self.disk_failed(error))?;
         }
         Ok(())
     }
@@ -150,9 +147,4 @@ impl Log {
         }
         Ok(self.log_start())
     }
-}
-
-/// Old epochs in the file are cut again at the next start.
-fn forgive_full(error: io::Error) -> io::Result<()> {
-    if error.kind() == io::ErrorKind::StorageFull { Ok(()) } else { Err(error) }
 }

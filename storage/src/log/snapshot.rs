@@ -49,6 +49,9 @@ impl Log {
         if end <= writer.snapshot {
             return Ok(());
         }
+        if !self.save_epochs()? {
+            return Ok(());
+        }
         let (disk, dir) = (&*self.home.disk, self.home.dir());
         // Torn by a crash it is found out, and an older one serves.
         if forgive_full(snapshot::write(disk, &dir, &writer.producers, false))? {

@@ -9,7 +9,7 @@ use crate::segment::name::Kind;
 use crate::segment::recent::Mark;
 use crate::segment::{Located, Segment};
 use crate::txn_index;
-use std::io;
+use std::io::{self, ErrorKind::StorageFull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -105,15 +105,19 @@ impl Log {
             self.log_end.store(offset, Ordering::Release);
             self.high_watermark.store(offset, Ordering::Release);
             self.recovery_point.store(offset, Ordering::Release);
-            let mut epochs = self.epochs.write();
-            epochs.clear();
-            epochs.save(&*self.home.disk, &self.home.dir())?;
+            self.epochs.write().clear();
+            self.must_replace_epochs()?;
             writer.producers = Producers::starting_at(offset);
             writer.snapshot = offset;
             self.note_unstable(writer);
             Ok(())
         })();
         result.map_err(|error: Error| self.disk_failed(error))
+    }
+
+    /// What went must not be found in the file: other batches will stand there.
+    fn must_replace_epochs(&self) -> Result<(), Error> {
+        if self.replace_epochs()? { Ok(()) } else { Err(io::Error::from(StorageFull).into()) }
     }
 
     fn install(&self, writer: &mut Writer, segments: Vec<Arc<Segment>>) {
@@ -132,11 +136,10 @@ impl Log {
         // Nobody expires here; what is too old goes with the next round.
         let mut producers = snapshot::load_latest(disk, &dir, (log_start, end), (0, i64::MAX))?;
         writer.snapshot = producers.end();
-        let mut epochs = self.epochs.write();
-        let went = epochs.truncate_from_end(end);
-        if went {
-            epochs.save(disk, &dir)?;
+        if self.epochs.write().truncate_from_end(end) {
+            self.must_replace_epochs()?;
         }
+        let mut epochs = self.epochs.write();
         let segments = self.segments.load_full();
         let from = producers.end();
         recover::replay(&self.home, &segments, from, (&mut producers, &mut epochs))?;

@@ -272,19 +272,23 @@ impl LogDir {
         self.path.join(partition.to_string())
     }
 
-    /// Makes a partition's folder, with its topic's id in it, durably. One that a crash left
-    /// without an id is taken over; one with another topic's id is refused.
+    /// Makes a partition's folder, with its topic's id in it. One that a crash left without an id
+    /// is taken over; one with another topic's id is refused.
+    ///
+    /// Nothing is synced, because many are made at once: [`LogDir::sync_names`] follows, before
+    /// anybody hears of them, and the first flush of the log, which makes durable what is inside.
     pub fn create_partition(
         &self,
         partition: &TopicPartition,
         topic_id: Uuid,
     ) -> Result<PathBuf, Error> {
         let path = self.partition_path(partition);
-        match self.disk.mkdir(&path) {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            made => made?,
-        }
-        match partition_metadata::read(&*self.disk, &path)? {
+        let is_new = match self.disk.mkdir(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
+            made => made.map(|()| true)?,
+        };
+        let found = if is_new { None } else { partition_metadata::read(&*self.disk, &path)? };
+        match found {
             None => partition_metadata::create(&*self.disk, &path, topic_id)?,
             Some(found) if found == topic_id => {}
             Some(found) => {
@@ -292,9 +296,12 @@ impl LogDir {
                 return Err(Error::malformed(&path, reason));
             }
         }
-        // Last: where one sync commits all names, as in ext4, it finds nothing left to do.
-        self.disk.sync_dir(&self.path)?;
         Ok(path)
+    }
+
+    /// Makes durable that the partitions' folders are there.
+    pub fn sync_names(&self) -> io::Result<()> {
+        self.disk.sync_dir(&self.path)
     }
 
     /// Renames a partition's folder, durably, so that its name is free at once and the files can

@@ -281,13 +281,17 @@ fn a_crash_while_a_partition_is_made_leaves_what_can_be_made_again() {
         let disk = SimDisk::new(n);
         let held = format(&disk, dir(), meta()).unwrap();
         disk.crash_at(disk.operations() + n);
-        let made = held.create_partition(&partition, id(5)).is_ok();
+        let made = held.create_partition(&partition, id(5)).is_ok() && held.sync_names().is_ok();
+        let path = held.partition_path(&partition);
+        let synced =
+            made && partition_metadata::sync(&disk, &path).is_ok() && disk.sync_dir(&path).is_ok();
         for seed in 0..20 {
             let left = disk.crash(seed);
             let next = open(&left).unwrap();
-            let path = next.partition_path(&partition);
-            if made {
-                assert_eq!(partition_metadata::read(&left, &path).unwrap(), Some(id(5)));
+            assert!(!made || next.scan().unwrap().partitions == [partition.clone()]);
+            if left.exists(&path).unwrap() {
+                let found = partition_metadata::read(&left, &path).unwrap();
+                assert!(found == Some(id(5)) || (found.is_none() && !synced), "{found:?}");
             }
             next.create_partition(&partition, id(5)).unwrap();
             assert!(next.create_partition(&partition, id(6)).is_err(), "another topic's");

@@ -31,13 +31,16 @@ pub struct Home {
     pub index_interval_bytes: AtomicU32,
     /// A file was made or renamed since the folder was synced.
     pub names_unsynced: AtomicBool,
+    /// `partition.metadata` may not be durable.
+    pub id_unsynced: AtomicBool,
 }
 
 impl Home {
     pub fn new(disk: Arc<dyn Disk>, dir: PathBuf, index_interval_bytes: u32) -> Home {
         let dir = Mutex::new(Arc::from(dir));
         let index_interval_bytes = AtomicU32::new(index_interval_bytes);
-        Home { disk, dir, index_interval_bytes, names_unsynced: AtomicBool::new(false) }
+        let [names_unsynced, id_unsynced] = [AtomicBool::new(false), AtomicBool::new(false)];
+        Home { disk, dir, index_interval_bytes, names_unsynced, id_unsynced }
     }
 
     pub fn dir(&self) -> Arc<Path> {

@@ -24,6 +24,10 @@ pub(crate) fn partition() -> TopicPartition {
     TopicPartition::new("t", 0)
 }
 
+fn id() -> Uuid {
+    Uuid::from_random(1, 2)
+}
+
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) dir: LogDir,
@@ -47,9 +51,7 @@ impl World {
     /// A formatted directory with an empty log.
     pub(crate) fn fresh(disk: &SimDisk, config: Arc<LogConfig>) -> World {
         let claim = Claim::take(Arc::new(disk.clone()), Path::new(DIR)).unwrap();
-        let id = Uuid::from_random(1, 2);
-        let dir = claim.format(MetaProperties::new("cluster", 1, id)).unwrap();
-        dir.create_partition(&partition(), id).unwrap();
+        let dir = claim.format(MetaProperties::new("cluster", 1, id())).unwrap();
         drop(dir);
         let (opened, _) = World::open(disk, config.clone()).unwrap();
         World {
@@ -73,7 +75,7 @@ impl World {
             Ok(offsets.get(&partition()).copied().unwrap_or(0))
         };
         let recovery_point = read(RECOVERY_POINT)?;
-        let path = dir.partition_path(&partition());
+        let path = dir.create_partition(&partition(), id()).map_err(failed)?;
         let (log, recovery) = Log::open(Open {
             clean,
             recovery_point,
@@ -82,6 +84,7 @@ impl World {
             ..Open::new(dir.disk().clone(), path, config, NOW_MS)
         })
         .map_err(failed)?;
+        dir.sync_names().map_err(failed)?;
         Ok((Opened { dir, log, recovery_point, clean }, recovery))
     }
 

@@ -75,9 +75,12 @@ fn in_the_durable_mode_nobody_reads_what_is_not_synced() {
     assert!(log.is_flush_due(NOW));
     let syncs = disk.count(Operation::Sync);
     assert_eq!(log.flush(2).unwrap(), 2);
-    assert_eq!((log.flush(1).unwrap(), disk.count(Operation::Sync)), (2, syncs + 1));
-    assert_eq!((log.set_high_watermark(2), log.is_flush_due(NOW)), (2, false));
-    assert_eq!(bases(&log), [0]);
+    // The log, and once the epoch that begins with it.
+    assert_eq!((log.flush(1).unwrap(), disk.count(Operation::Sync)), (2, syncs + 2));
+    append(&log, 1);
+    assert_eq!((log.flush(3).unwrap(), disk.count(Operation::Sync)), (3, syncs + 3));
+    assert_eq!((log.set_high_watermark(3), log.is_flush_due(NOW)), (3, false));
+    assert_eq!(bases(&log), [0, 2]);
 }
 
 #[test]

@@ -1,0 +1,46 @@
+//! When the leader epochs are put on the disk.
+//!
+//! Not with the append that begins one: a batch carries its epoch, so a start finds again what
+//! stands behind the last snapshot of the producers. All before it must be in the file.
+
+use super::Log;
+use crate::error::Error;
+use std::io::ErrorKind;
+use std::sync::atomic::Ordering;
+
+impl Log {
+    /// Notes that an epoch begins with the batch at `start_offset`, unless it has begun.
+    pub(super) fn assign_epoch(&self, epoch: i32, start_offset: i64) {
+        if self.epochs.read().latest().is_some_and(|(latest, _)| epoch <= latest) || epoch < 0 {
+            return;
+        }
+        if self.epochs.write().assign(epoch, start_offset) {
+            self.epochs_unsaved.store(true, Ordering::Release);
+        }
+    }
+
+    /// They have changed otherwise than by an append: writes them, durably.
+    pub(super) fn replace_epochs(&self) -> Result<bool, Error> {
+        self.epochs_unsaved.store(true, Ordering::Release);
+        self.save_epochs()
+    }
+
+    /// Writes what is not written, durably, and makes the folder's names durable with it. False:
+    /// there is no room; no later snapshot of the producers may stand before it is done.
+    pub(super) fn save_epochs(&self) -> Result<bool, Error> {
+        // One at a time, and none who only asks for an epoch waits for it.
+        let _saving = self.saving_epochs.lock();
+        if !self.epochs_unsaved.swap(false, Ordering::AcqRel) {
+            return Ok(true);
+        }
+        let epochs = self.epochs.read().clone();
+        match epochs.save(&*self.home.disk, &self.home.dir()) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::StorageFull => {
+                self.epochs_unsaved.store(true, Ordering::Release);
+                Ok(false)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
