@@ -12,6 +12,7 @@ use tempfile::TempDir;
 const AT_ONCE: usize = 4;
 
 #[test]
+#[expect(clippy::print_stdout, reason = "shown with a failure: how each test went")]
 fn what_the_baseline_says_passes_passes() {
     let dir = TempDir::new().unwrap();
     let broker = Broker::start(dir.path(), "num.partitions=4\n");
