@@ -179,3 +179,18 @@ fn equal_requests_get_equal_answers() {
         rows.iter().filter(|row| !pair.found.keys().any(|what| covers(row, what))).collect();
     assert!(stale.is_empty(), "rows of docs/differences.tsv that no longer differ: {stale:?}");
 }
+
+#[test]
+fn a_difference_that_is_not_on_the_wire_names_the_test_that_shows_it() {
+    let text = std::fs::read_to_string(root().join("docs/differences.tsv")).unwrap();
+    for line in text.lines().skip(1) {
+        let columns: Vec<_> = line.split('\t').collect();
+        assert_eq!(columns.len(), 6, "{line}");
+        if columns[0] == "test" {
+            let source = std::fs::read_to_string(root().join(columns[1])).unwrap();
+            assert!(source.contains(&format!("fn {}(", columns[2])), "{line}");
+        } else {
+            assert_eq!(columns[0], "wire", "{line}");
+        }
+    }
+}
