@@ -10,7 +10,7 @@ use protocol::error::ErrorCode;
 use protocol::ids::{TopicName, TopicPartition, Uuid};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use storage::error::Error;
+use storage::error::{Error, is_out_of_files};
 use storage::log::{
     AppendContext, AppendError, Appended, EpochEnd, Log, LogConfig, Origin, ReadError, Reason,
     RecordError, Refusal, Slice,
@@ -436,6 +436,9 @@ impl Partition {
             ReadError::OutOfRange { .. } => ErrorCode::OffsetOutOfRange.into(),
             ReadError::Corrupt { .. } => ErrorCode::CorruptMessage.into(),
             ReadError::Disk(_) if self.is_retired() => ErrorCode::NotLeaderOrFollower.into(),
+            ReadError::Disk(error) if is_out_of_files(&error) => {
+                Fault { message: Some(error.to_string()), ..ErrorCode::KafkaStorageError.into() }
+            }
             ReadError::Disk(error) => {
                 self.dir.fail(&format!("reading {}: {error}", self.name()));
                 ErrorCode::KafkaStorageError.into()
@@ -472,8 +475,9 @@ impl Syncs for Partition {
         let upto = self.log.log_end();
         if let Err(error) = self.log.flush(upto) {
             // After a failed sync nobody knows what is on the disk; a folder that was renamed
-            // under the sync says nothing of it.
-            if !self.is_retired() {
+            // under the sync says nothing of it, and one that lacked room has not begun.
+            let is_untried = matches!(error, Error::Full(_)) && self.log.failure().is_none();
+            if !self.is_retired() && !is_untried {
                 self.dir.fail(&format!("syncing {}: {error}", self.name()));
             }
             return self.wake_all();

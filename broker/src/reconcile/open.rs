@@ -131,10 +131,20 @@ struct Known {
 
 fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
     let known = dir.log_dir().map_or(Ok(Known::default()), |log_dir| known(log_dir));
-    let known = known.unwrap_or_else(|error| {
-        dir.fail(&format!("reading its checkpoints: {error}"));
-        Known::default()
-    });
+    let known = match known {
+        Ok(known) => known,
+        Err(error) => {
+            if !matches!(error, Error::Full(_)) {
+                dir.fail(&format!("reading its checkpoints: {error}"));
+            }
+            tracing::error!("The checkpoints in {} cannot be read: {error}", dir.path.display());
+            let offline = |it: Wanted| {
+                let Wanted { at, topic_id, .. } = it;
+                Opening { at, topic_id, place: Place::Offline }
+            };
+            return wanted.into_iter().map(offline).collect();
+        }
+    };
     // One log is opened here and now; threads are for many.
     let threads = threads_per_dir(parts).clamp(1, wanted.len().max(1));
     let opened = at_once(threads, wanted, |it| {

@@ -5,6 +5,7 @@
 mod hostile;
 mod limits;
 mod lives;
+mod scarce_files;
 mod world;
 
 /// What strangers send is answered by the production allocator too: another one may abort where

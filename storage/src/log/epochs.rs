@@ -4,8 +4,7 @@
 //! stands behind the last snapshot of the producers. All before it must be in the file.
 
 use super::Log;
-use crate::error::Error;
-use std::io::ErrorKind;
+use crate::error::{Error, is_shortage};
 use std::sync::atomic::Ordering;
 
 impl Log {
@@ -36,7 +35,7 @@ impl Log {
         let epochs = self.epochs.read().clone();
         match epochs.save(&*self.home.disk, &self.home.dir()) {
             Ok(()) => Ok(true),
-            Err(error) if error.kind() == ErrorKind::StorageFull => {
+            Err(error) if is_shortage(&error) => {
                 self.epochs_unsaved.store(true, Ordering::Release);
                 Ok(false)
             }

@@ -1,7 +1,7 @@
 //! Making a log durable: who asks and when, and what is known afterwards.
 
 use super::Log;
-use crate::error::Error;
+use crate::error::{Error, is_out_of_files};
 use crate::partition_metadata;
 use std::sync::atomic::Ordering;
 
@@ -38,18 +38,26 @@ impl Log {
             }
             let (disk, dir) = (&*self.home.disk, self.home.dir());
             if self.home.id_unsynced.swap(false, Ordering::AcqRel) {
-                partition_metadata::sync(disk, &dir)?;
+                partition_metadata::sync(disk, &dir).inspect_err(|_| {
+                    self.home.id_unsynced.store(true, Ordering::Release);
+                })?;
             }
             let names_unsynced = self.home.names_unsynced.swap(false, Ordering::AcqRel);
             let owes_epochs = self.epochs_unsaved.load(Ordering::Acquire);
             let are_saved = self.save_epochs()?;
             // Saving them has synced the folder.
             if names_unsynced && !(owes_epochs && are_saved) {
-                disk.sync_dir(&dir)?;
+                disk.sync_dir(&dir).inspect_err(|_| {
+                    self.home.names_unsynced.store(true, Ordering::Release);
+                })?;
             }
             Ok::<bool, Error>(are_saved)
         })();
-        let are_saved = synced.map_err(|error| self.disk_failed(error))?;
+        let are_saved = synced.map_err(|error| match error {
+            // What could not even be opened has not failed to sync.
+            Error::Full(why) if is_out_of_files(&why) => Error::Full(why),
+            error => self.disk_failed(error),
+        })?;
         self.recovery_point.fetch_max(end, Ordering::AcqRel);
         if let Some(snapshot) = snapshot.filter(|_| are_saved) {
             self.write_snapshot(&snapshot)?;

@@ -2,7 +2,7 @@
 
 use super::Log;
 use super::writer::Writer;
-use crate::error::Error;
+use crate::error::{Error, is_shortage};
 use crate::producer::{Producers, snapshot};
 use std::io;
 use std::sync::atomic::Ordering;
@@ -66,7 +66,7 @@ impl Log {
 fn forgive_full(written: io::Result<()>) -> io::Result<bool> {
     match written {
         Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::StorageFull => Ok(false),
+        Err(error) if is_shortage(&error) => Ok(false),
         Err(error) => Err(error),
     }
 }

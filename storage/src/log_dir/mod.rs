@@ -13,7 +13,7 @@ pub use name::{DirName, METADATA_DIR, METADATA_TOPIC, Suffix};
 
 use crate::checkpoint::{self, Offsets};
 use crate::disk::{self, Disk, Entry, File};
-use crate::error::Error;
+use crate::error::{Error, is_out_of_files};
 use crate::partition_metadata;
 use parking_lot::Mutex;
 use protocol::ids::{TopicPartition, Uuid};
@@ -314,8 +314,11 @@ impl LogDir {
     ) -> io::Result<PathBuf> {
         let aside = self.path.join(name::waiting(partition, unique, suffix));
         self.disk.rename(&self.partition_path(partition), &aside)?;
-        self.disk.sync_dir(&self.path)?;
-        Ok(aside)
+        match self.disk.sync_dir(&self.path) {
+            // A crash may bring the old name back, which the next start then sets aside.
+            Err(error) if is_out_of_files(&error) => Ok(aside),
+            synced => synced.map(|()| aside),
+        }
     }
 
     /// Unlinks a folder that was set aside, leaf by leaf. An interrupted one goes on at the next start.

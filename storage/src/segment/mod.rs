@@ -12,6 +12,7 @@ pub mod scan;
 pub use outcome::{Damage, Located, Recovered, Trust};
 
 use crate::disk::{Disk, File};
+use crate::error::is_shortage;
 use index::{Entry, Index, OffsetEntry, Place, TimeEntry};
 use name::Kind;
 use parking_lot::Mutex;
@@ -498,7 +499,7 @@ impl Segment {
 /// Index entries that found no room stay in memory until there is some.
 fn forgive_full(written: io::Result<()>) -> io::Result<()> {
     match written {
-        Err(error) if error.kind() == io::ErrorKind::StorageFull => Ok(()),
+        Err(error) if is_shortage(&error) => Ok(()),
         other => other,
     }
 }

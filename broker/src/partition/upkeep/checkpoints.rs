@@ -5,6 +5,7 @@ use crate::partition::replica::Partition;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use storage::checkpoint::{self, LOG_START, Offsets, RECOVERY_POINT, REPLICATION};
+use storage::error::is_shortage;
 
 /// One directory's three files, each written when something in it has changed.
 #[derive(Debug, Default)]
@@ -51,7 +52,7 @@ fn write(dir: &Dir, name: &str, last: &Mutex<Option<u64>>, offsets: &Offsets) {
     match checkpoint::write_offsets(&*dir.disk, &dir.path.join(name), offsets) {
         Ok(()) => *last = Some(sum),
         // A full disk is not a broken one: the file of before stands, and is true enough.
-        Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+        Err(error) if is_shortage(&error) => {
             tracing::warn!("Could not write {name} in {}: {error}", dir.path.display());
         }
         Err(error) => dir.fail(&format!("writing {name}: {error}")),

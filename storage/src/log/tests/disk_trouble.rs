@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::disk::sim::{Fault, Operation};
+use crate::error::Error;
 use std::path::Path;
 
 #[test]
@@ -28,13 +29,32 @@ fn a_full_disk_refuses_and_takes_again_once_there_is_room() {
 fn without_room_for_a_new_segment_the_old_one_stays() {
     let (log, disk) = log(LogConfig { segment_bytes: 400, ..LogConfig::default() });
     append_each(&log, 3);
-    let no_room = Fault { os_error: 28, ..Fault::eio(Operation::Create) };
-    disk.fail(no_room);
-    let got = log.append(batch(1, 300, NOW), &CLIENT);
-    assert!(matches!(got, Err(AppendError::DiskFull(_))), "{got:?}");
-    disk.mend();
+    // No space; too many open files, of this process and of the machine.
+    for os_error in [28, 24, 23] {
+        disk.fail(Fault { os_error, ..Fault::eio(Operation::Create) });
+        let got = log.append(batch(1, 300, NOW), &CLIENT);
+        assert!(matches!(got, Err(AppendError::DiskFull(_))), "{got:?}");
+        disk.mend();
+    }
     assert_eq!(append(&log, 1), 6);
     assert_eq!(bases(&log), [0, 2, 4, 6]);
+}
+
+#[test]
+fn a_sync_that_finds_too_many_files_open_is_made_later() {
+    let (log, disk) = log(LogConfig { segment_bytes: 400, ..LogConfig::default() });
+    append_each(&log, 3);
+    let synced = log.flush(log.log_end()).unwrap();
+    log.roll(NOW).unwrap();
+    append(&log, 1);
+    disk.fail(Fault { os_error: 24, ..Fault::eio(Operation::SyncDir) });
+    let got = log.flush(log.log_end());
+    assert!(matches!(got, Err(Error::Full(_))), "{got:?}");
+    assert_eq!((log.failure(), log.recovery_point()), (None, synced));
+    disk.mend();
+    let syncs = disk.count(Operation::SyncDir);
+    assert_eq!(log.flush(log.log_end()).unwrap(), log.log_end());
+    assert_eq!(disk.count(Operation::SyncDir), syncs + 1);
 }
 
 #[test]
