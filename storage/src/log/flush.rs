@@ -53,10 +53,10 @@ impl Log {
             }
             Ok::<bool, Error>(are_saved)
         })();
-        let are_saved = synced.map_err(|error| match error {
+        let are_saved = synced.map_err(|error| {
             // What could not even be opened has not failed to sync.
-            Error::Full(why) if is_out_of_files(&why) => Error::Full(why),
-            error => self.disk_failed(error),
+            let is_untried = matches!(&error, Error::Full(why) if is_out_of_files(why));
+            if is_untried { error } else { self.disk_failed(error) }
         })?;
         self.recovery_point.fetch_max(end, Ordering::AcqRel);
         if let Some(snapshot) = snapshot.filter(|_| are_saved) {
