@@ -29,7 +29,17 @@ pub(super) struct Wanted {
     pub(super) at: TopicPartition,
     pub(super) topic_id: Uuid,
     pub(super) dir: Arc<Dir>,
+    /// Its folder was found, with the topic's id in it.
+    pub(super) is_there: bool,
     pub(super) config: Arc<LogConfig>,
+}
+
+/// Where a partition was found.
+#[derive(Debug)]
+pub(super) struct Here {
+    pub(super) dir: Arc<Dir>,
+    /// The topic's id stands in its folder.
+    pub(super) has_id: bool,
 }
 
 #[derive(Debug)]
@@ -77,8 +87,8 @@ pub(super) fn by_partition(
     parts: &Parts,
     image: &Image,
     found: Vec<Found>,
-) -> BTreeMap<TopicPartition, Arc<Dir>> {
-    let mut here = BTreeMap::<TopicPartition, Arc<Dir>>::new();
+) -> BTreeMap<TopicPartition, Here> {
+    let mut here = BTreeMap::<TopicPartition, Here>::new();
     for Found { at, dir, topic_id } in found {
         let topic = image.topic(&at.topic);
         let belongs = topic.is_some_and(|topic| {
@@ -87,7 +97,7 @@ pub(super) fn by_partition(
             is_this && state.is_some_and(|state| state.has_replica(parts.node_id))
         });
         if belongs && !here.contains_key(&at) {
-            here.insert(at, dir);
+            here.insert(at, Here { dir, has_id: topic_id.is_some() });
             continue;
         }
         let unique = Uuid(parts.env.rng.next_uuid_bytes());
@@ -190,7 +200,11 @@ fn open(
     known: &Known,
 ) -> Result<Arc<Partition>, Error> {
     let log_dir = dir.log_dir().ok_or(Error::Missing)?;
-    let path = log_dir.create_partition(&it.at, it.topic_id)?;
+    let path = if it.is_there {
+        log_dir.partition_path(&it.at)
+    } else {
+        log_dir.create_partition(&it.at, it.topic_id)?
+    };
     let offset = |of: &Offsets| of.get(&it.at).copied().unwrap_or(0);
     let now_ms = parts.env.clock.wall_ms();
     let (log, recovery) = Log::open(Open {

@@ -165,8 +165,9 @@ impl Reconciler {
                 continue;
             }
             let found = here.remove(&at);
+            let is_there = found.as_ref().is_some_and(|found| found.has_id);
             let dirs = &self.parts.dirs;
-            let dir = found.or_else(|| {
+            let dir = found.map(|found| found.dir).or_else(|| {
                 let load = load.get_or_insert_with(|| Load::of(&self.parts.table, dirs));
                 load.choose(dirs, assigned)
             });
@@ -180,7 +181,7 @@ impl Reconciler {
                 Arc::new(settings.log)
             });
             let config = Arc::clone(settings);
-            wanted.push(Wanted { at, topic_id: change.topic_id, dir, config });
+            wanted.push(Wanted { at, topic_id: change.topic_id, dir, is_there, config });
         }
         (wanted, lost)
     }
