@@ -4,7 +4,7 @@ use crate::world::{Client, batch, offset};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
-use protocol::messages::{CreateTopicsRequest, DeleteTopicsRequest, StrBytes};
+use protocol::messages::{CreateTopicsRequest, StrBytes};
 use std::io::{BufRead, BufReader, Lines};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -86,18 +86,6 @@ async fn partitions_and_connections_beyond_the_files_do_not_stop_the_others() {
 
     assert_eq!(create(&mut client, "many", 150, "delete").await, 0);
     assert_eq!(offset(&client.produce("t", batch(10)).await), Ok(2));
-    let many = StrBytes::from_static_str("many").into();
-    let request = DeleteTopicsRequest::default().with_topic_names(vec![many]);
-    let deleted = client.ask(&request.with_timeout_ms(10_000), 4).await;
-    assert_eq!(deleted.responses[0].error_code, 0);
-    // Its files are free again, as soon as the last of those who looked at them is done.
-    for number in 0.. {
-        let topic = format!("u{number}");
-        assert_eq!(create(&mut client, &topic, 1, "delete").await, 0);
-        if offset(&client.produce(&topic, batch(10)).await) == Ok(0) {
-            break;
-        }
-    }
 
     let (succeeded, said) = process.stop();
     assert!(succeeded, "{said:#?}");
