@@ -89,7 +89,6 @@ async fn partitions_and_connections_beyond_the_files_do_not_stop_the_others() {
 
     let (succeeded, said) = process.stop();
     assert!(succeeded, "{said:#?}");
-    assert!(!said.iter().any(|line| line.contains("Stopping serving logs")), "{said:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
