@@ -28,14 +28,19 @@ impl Log {
         let (disk, dir) = (&*self.home.disk, self.home.dir());
         let written = forgive_full(snapshot::write(disk, &dir, producers, true));
         let written = written.map_err(|error| self.disk_failed(error))?;
+        if !written {
+            return Ok(());
+        }
         let mut writer = self.writer.lock();
-        if written && writer.snapshot < producers.end() {
-            let old = std::mem::replace(&mut writer.snapshot, producers.end());
-            if self.segments.load().iter().all(|segment| segment.base() != old) {
-                match disk.remove(&snapshot::path(&dir, old)) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    removed => removed.map_err(|error| self.disk_failed(error))?,
-                }
+        if producers.end() <= writer.snapshot {
+            return Ok(());
+        }
+        let old = std::mem::replace(&mut writer.snapshot, producers.end());
+        drop(writer); // A file that goes must not hold up who appends.
+        if self.segments.load().iter().all(|segment| segment.base() != old) {
+            match disk.remove(&snapshot::path(&dir, old)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                removed => removed.map_err(|error| self.disk_failed(error))?,
             }
         }
         Ok(())
