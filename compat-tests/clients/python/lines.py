@@ -120,12 +120,13 @@ async def aiokafka_produce():
 async def aiokafka_consume():
     from aiokafka import AIOKafkaConsumer
 
-    # Without a group it assigns itself every partition.
-    consumer = AIOKafkaConsumer(topic, bootstrap_servers=bootstrap, group_id=None, enable_auto_commit=False)
+    # Without a group it assigns itself every partition, and starts where the reset policy says. (A seek
+    # would race with that policy, which answers later and wins.)
+    consumer = AIOKafkaConsumer(topic, bootstrap_servers=bootstrap, group_id=None, enable_auto_commit=False,
+                                auto_offset_reset="earliest")
     await consumer.start()
     partitions = list(consumer.assignment())
     ends = {p.partition: end for p, end in (await consumer.end_offsets(partitions)).items()}
-    await consumer.seek_to_beginning(*partitions)
     out = Out(ends)
     while out.left:
         for records in (await consumer.getmany(timeout_ms=1000, max_records=10000)).values():
