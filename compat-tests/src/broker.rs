@@ -39,10 +39,13 @@ pub fn properties(port: u16, controller_port: u16, dir: &Path) -> String {
 }
 
 impl Broker {
-    /// Starts a node whose data is under `dir`, with `more` lines in its properties.
+    /// Starts a node whose data is under `dir`, with `more` lines in its properties,
+    /// in which `CONTROLLER_PORT` stands for the port of its controller.
     pub fn start(dir: &Path, more: &str) -> Broker {
         let port = free_port();
-        let text = properties(port, free_port(), dir) + more;
+        let controller_port = free_port();
+        let more = more.replace("CONTROLLER_PORT", &controller_port.to_string());
+        let text = properties(port, controller_port, dir) + &more;
         let path = dir.join("server.properties");
         std::fs::write(&path, text).expect("a properties file");
         // A power cut in a test is to take the broker's files, not this one.
