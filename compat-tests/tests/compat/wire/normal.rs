@@ -39,7 +39,8 @@ impl Normal {
             text = blank(&blank(&text, "leader_epoch: "), "high_watermark: ");
         }
         let text = uuids(&text);
-        self.numbers(&sorted(&text))
+        let text = sorted(&text, "DescribeConfigsResourceResult");
+        self.numbers(&sorted(&text, "PartitionProduceResponse"))
     }
 
     /// Times of this century become `<time>`; session ids become `<id>`.
@@ -64,16 +65,35 @@ impl Normal {
     }
 }
 
-/// The configs of one resource in the order of their names: Kafka's order is that of a hash map.
-fn sorted(text: &str) -> String {
-    const LINE: &str = "DescribeConfigsResourceResult { ";
-    let (Some(at), Some(end)) = (text.find(LINE), text.rfind(" }] }] }")) else {
-        return text.to_owned();
-    };
-    let separator = format!(" }}, {LINE}");
-    let mut lines: Vec<&str> = text[at + LINE.len()..end].split(separator.as_str()).collect();
-    lines.sort_unstable();
-    format!("{}{LINE}{}{}", &text[..at], lines.join(&separator), &text[end..])
+/// Each list of `element`s sorted: in Apache Kafka its order is that of a hash map, in which a topic's
+/// random id may have a part.
+fn sorted(text: &str, element: &str) -> String {
+    let front = format!("{element} {{ ");
+    let separator = format!(" }}, {front}");
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(&format!("[{front}")) {
+        let body = &rest[at + 1 + front.len()..];
+        let end = close(body);
+        let mut elements: Vec<&str> = body[..end].split(separator.as_str()).collect();
+        elements.sort_unstable();
+        out.push_str(&rest[..at + 1]);
+        out.push_str(&front);
+        out.push_str(&elements.join(&separator));
+        rest = &body[end..];
+    }
+    out + rest
+}
+
+/// Where the last element of the list ends, in whose first element `body` begins.
+fn close(body: &str) -> usize {
+    let mut open = 1;
+    let list = body.find(|it| {
+        open += i32::from(it == '[') - i32::from(it == ']');
+        open == 0
+    });
+    let end = list.expect("a list that ends");
+    body[..end].strip_suffix(" }").map_or(end, str::len)
 }
 
 /// Ids become `<id>`; the id of zeros stays.
@@ -139,5 +159,16 @@ fn own_values_become_blanks_and_others_stay() {
         format!("D {{ results: [R {{ configs: [{}, {}] }}] }}", line(a), line(b))
     };
     check(&configs("b", "a"), &configs("a", "b"));
+    let produced = |lists: [&[i32]; 2]| {
+        let line =
+            |it: &i32| format!("PartitionProduceResponse {{ index: {it}, errors: [E {{}}] }}");
+        let list = |list: &[i32]| list.iter().map(line).collect::<Vec<_>>().join(", ");
+        format!(
+            "P {{ responses: [T {{ p: [{}] }}, T {{ p: [{}] }}] }}",
+            list(lists[0]),
+            list(lists[1])
+        )
+    };
+    check(&produced([&[1, 0], &[3, 2]]), &produced([&[0, 1], &[2, 3]]));
     check("I { id: 6ba7b810-9dad-11d1-80b4-00c04fd430c8 }", "I { id: <id> }");
 }
