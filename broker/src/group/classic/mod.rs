@@ -1,0 +1,3 @@
+//! Groups whose members assign their partitions themselves: JoinGroup and SyncGroup.
+
+pub(super) mod group;

@@ -1,0 +1,3 @@
+//! Groups whose partitions the coordinator assigns (KIP-848).
+
+pub(super) mod group;

@@ -1,0 +1,70 @@
+//! GroupMachine: which step answers which request.
+
+use super::request::{Reply, Request};
+use super::state::{Decision, State};
+use crate::coordinator::{Effects, Machine, Moment, Token};
+use kraft::image::Image;
+use protocol::coordinator::group::GroupRecord;
+use std::time::Duration;
+
+/// The groups of one partition of `__consumer_offsets`.
+#[derive(Debug, Default)]
+pub struct GroupMachine {
+    state: State,
+}
+
+impl Machine for GroupMachine {
+    type Record = GroupRecord;
+    type Request = Request;
+    type Reply = Reply;
+
+    fn apply(&mut self, _moment: &Moment<'_>, record: GroupRecord) {
+        match record {
+            GroupRecord::Offset(..) => {}
+            GroupRecord::Classic(..) => {}
+            GroupRecord::Consumer(..)
+            | GroupRecord::PartitionMetadata(..)
+            | GroupRecord::Member(..)
+            | GroupRecord::Target(..)
+            | GroupRecord::MemberTarget(..)
+            | GroupRecord::Current(..)
+            | GroupRecord::Regex(..) => {}
+        }
+    }
+
+    fn loaded(&mut self, _moment: &Moment<'_>) -> Vec<Decision> {
+        Vec::new()
+    }
+
+    fn step(&mut self, _moment: &Moment<'_>, _token: Token, request: Request) -> Decision {
+        match request {
+            Request::OffsetCommit(..) => Effects::none(),
+            Request::OffsetFetch(..) => Effects::none(),
+            Request::OffsetDelete(..) => Effects::none(),
+
+            Request::Join(..) => Effects::none(),
+            Request::Sync(..) => Effects::none(),
+            Request::Heartbeat(..) => Effects::none(),
+            Request::Leave(..) => Effects::none(),
+
+            Request::ConsumerHeartbeat(..) => Effects::none(),
+            Request::ConsumerDescribe(..) => Effects::none(),
+
+            Request::Describe(..) => Effects::none(),
+            Request::List(..) => Effects::none(),
+            Request::Delete(..) => Effects::none(),
+        }
+    }
+
+    fn image_changed(&mut self, _moment: &Moment<'_>, _old: &Image) -> Vec<Decision> {
+        Vec::new()
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        self.state.timers.next_deadline()
+    }
+
+    fn expire(&mut self, _moment: &Moment<'_>) -> Option<Decision> {
+        None
+    }
+}

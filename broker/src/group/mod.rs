@@ -1,0 +1,12 @@
+//! Groups: their members, their assignments and their offsets, as one machine for each partition
+//! of `__consumer_offsets`.
+
+mod classic;
+mod consumer;
+mod machine;
+mod offsets;
+mod request;
+mod state;
+
+pub use machine::GroupMachine;
+pub use request::{Client, Reply, Request};

@@ -1,0 +1,3 @@
+//! Committed offsets.
+
+pub(super) mod store;

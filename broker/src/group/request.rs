@@ -1,0 +1,95 @@
+//! What handlers ask the machine, and what it replies: the messages themselves.
+
+use crate::coordinator::Refuse;
+use protocol::error::ErrorCode;
+use protocol::messages::{
+    ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse, DeleteGroupsRequest, DeleteGroupsResponse,
+    DescribeGroupsRequest, DescribeGroupsResponse, HeartbeatRequest, HeartbeatResponse,
+    JoinGroupRequest, JoinGroupResponse, LeaveGroupRequest, LeaveGroupResponse, ListGroupsRequest,
+    ListGroupsResponse, OffsetCommitRequest, OffsetCommitResponse, OffsetDeleteRequest,
+    OffsetDeleteResponse, OffsetFetchRequest, OffsetFetchResponse, SyncGroupRequest,
+    SyncGroupResponse,
+};
+use std::sync::Arc;
+
+/// Who asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    pub id: Arc<str>,
+    /// As Kafka writes it: `/127.0.0.1`.
+    pub host: Arc<str>,
+    /// Of the request.
+    pub version: i16,
+}
+
+macro_rules! messages {
+    ($( $name:ident: $request:ident => $response:ident; )*) => {
+        /// A client's request, or the part of it that belongs to one shard.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Request { $( $name(Client, $request), )* }
+
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Reply { $( $name($response), )* }
+
+        $( impl From<$response> for Reply {
+            fn from(response: $response) -> Reply {
+                Reply::$name(response)
+            }
+        } )*
+    };
+}
+
+messages! {
+    OffsetCommit: OffsetCommitRequest => OffsetCommitResponse;
+    OffsetFetch: OffsetFetchRequest => OffsetFetchResponse;
+    Join: JoinGroupRequest => JoinGroupResponse;
+    Heartbeat: HeartbeatRequest => HeartbeatResponse;
+    Leave: LeaveGroupRequest => LeaveGroupResponse;
+    Sync: SyncGroupRequest => SyncGroupResponse;
+    Describe: DescribeGroupsRequest => DescribeGroupsResponse;
+    List: ListGroupsRequest => ListGroupsResponse;
+    Delete: DeleteGroupsRequest => DeleteGroupsResponse;
+    OffsetDelete: OffsetDeleteRequest => OffsetDeleteResponse;
+    ConsumerHeartbeat: ConsumerGroupHeartbeatRequest => ConsumerGroupHeartbeatResponse;
+    ConsumerDescribe: ConsumerGroupDescribeRequest => ConsumerGroupDescribeResponse;
+}
+
+impl Refuse for Reply {
+    fn refuse(self, code: ErrorCode) -> Reply {
+        let code = code.code();
+        match self {
+            Reply::OffsetCommit(mut it) => {
+                let partitions = it.topics.iter_mut().flat_map(|topic| &mut topic.partitions);
+                partitions.for_each(|it| it.error_code = code);
+                it.into()
+            }
+            Reply::OffsetFetch(it) => it.with_error_code(code).into(),
+            Reply::Join(it) => JoinGroupResponse::default()
+                .with_error_code(code)
+                .with_generation_id(-1)
+                .with_member_id(it.member_id)
+                .into(),
+            Reply::Heartbeat(it) => it.with_error_code(code).into(),
+            Reply::Leave(_) => LeaveGroupResponse::default().with_error_code(code).into(),
+            Reply::Sync(_) => SyncGroupResponse::default().with_error_code(code).into(),
+            Reply::Describe(mut it) => {
+                it.groups.iter_mut().for_each(|group| group.error_code = code);
+                it.into()
+            }
+            Reply::List(it) => it.with_error_code(code).into(),
+            Reply::Delete(mut it) => {
+                it.results.iter_mut().for_each(|result| result.error_code = code);
+                it.into()
+            }
+            Reply::OffsetDelete(_) => OffsetDeleteResponse::default().with_error_code(code).into(),
+            Reply::ConsumerHeartbeat(_) => {
+                ConsumerGroupHeartbeatResponse::default().with_error_code(code).into()
+            }
+            Reply::ConsumerDescribe(mut it) => {
+                it.groups.iter_mut().for_each(|group| group.error_code = code);
+                it.into()
+            }
+        }
+    }
+}

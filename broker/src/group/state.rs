@@ -1,0 +1,52 @@
+//! What one shard knows: its groups, their offsets, and the timers of both.
+
+use super::classic::group::ClassicGroup;
+use super::consumer::group::ConsumerGroup;
+use super::offsets::store::Offsets;
+use super::request::Reply;
+use crate::coordinator::{Effects, Timers};
+use protocol::coordinator::group::{GroupId, GroupRecord, MemberId};
+use std::collections::BTreeMap;
+
+/// What a step of this machine gives back.
+pub(super) type Decision = Effects<GroupRecord, Reply>;
+
+/// See the module. The steps stand beside the kinds of group, in files of their own.
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// By name. A group that only commits offsets is a classic one without members.
+    pub(super) groups: BTreeMap<GroupId, Group>,
+    pub(super) offsets: Offsets,
+    pub(super) timers: Timers<Timer>,
+}
+
+#[derive(Debug)]
+pub(super) enum Group {
+    Classic(ClassicGroup),
+    Consumer(ConsumerGroup),
+}
+
+/// What waits for its time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Timer {
+    /// A classic member was not heard of for its session.
+    ClassicSession(GroupId, MemberId),
+    /// A member id that was given out was not used.
+    ClassicPending(GroupId, MemberId),
+    /// The members of a classic group have had their time to join.
+    ClassicJoin(GroupId),
+    /// The members of a classic group have had their time to ask for their assignments.
+    ClassicSync(GroupId),
+    ConsumerSession(GroupId, MemberId),
+    /// A member has had its time to give up what it must.
+    ConsumerRebalance(GroupId, MemberId),
+    /// A classic member of a consumer group has had its time to join, or to ask for its assignment.
+    ConsumerJoin(GroupId, MemberId),
+    ConsumerSync(GroupId, MemberId),
+    /// The target assignment of a consumer group may be computed again.
+    ConsumerAssignment(GroupId),
+    /// Patterns are looked up again.
+    ConsumerRegex(GroupId),
+    /// Old offsets, and groups without any, are looked for.
+    OffsetsExpiry,
+}

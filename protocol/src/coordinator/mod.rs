@@ -1,0 +1,3 @@
+//! Records of the coordinators' internal topics.
+
+pub mod group;
