@@ -160,14 +160,6 @@ inert_keys! {
         i32 = "group.min.session.timeout.ms" { default: Some("6000"), }
         /// Bytes of the text that may go with a committed offset.
         i32 = "offset.metadata.max.bytes" { default: Some("4096"), importance: High, }
-        /// Milliseconds that a commit of offsets may wait for the replicas.
-        i32 = "offsets.commit.timeout.ms" {
-            default: Some("5000"), valid: AtLeast(1.0), importance: High,
-        }
-        /// Bytes read at a time when offsets and groups are loaded.
-        i32 = "offsets.load.buffer.size" {
-            default: Some("5242880"), valid: AtLeast(1.0), importance: High,
-        }
         /// Milliseconds between two looks for offsets that have expired.
         i64 = "offsets.retention.check.interval.ms" {
             default: Some("600000"), valid: AtLeast(1.0), importance: High,
@@ -175,20 +167,6 @@ inert_keys! {
         /// Minutes that offsets are kept after their group became empty.
         i32 = "offsets.retention.minutes" {
             default: Some("10080"), valid: AtLeast(1.0), importance: High,
-        }
-        /// The codec, by its number, of the offsets topic.
-        i32 = "offsets.topic.compression.codec" { default: Some("0"), importance: High, }
-        /// Partitions of the offsets topic; they cannot change once it exists.
-        i32 = "offsets.topic.num.partitions" {
-            default: Some("50"), valid: AtLeast(1.0), importance: High,
-        }
-        /// Replicas of each partition of the offsets topic.
-        i16 = "offsets.topic.replication.factor" {
-            default: Some("3"), valid: AtLeast(1.0), importance: High,
-        }
-        /// Bytes of a segment of the offsets topic.
-        i32 = "offsets.topic.segment.bytes" {
-            default: Some("104857600"), valid: AtLeast(1.0), importance: High,
         }
     }
 }

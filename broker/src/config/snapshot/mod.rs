@@ -11,6 +11,7 @@ use protocol::config::net::{FetchConfig, ListenerConfig, NetConfig, listener_pre
 use protocol::config::node::{
     CreationConfig, MetadataLogConfig, NodeConfig, QuorumConfig, RegistrationConfig,
 };
+use protocol::config::offsets_topic::OffsetsTopicConfig;
 use protocol::config::own::OwnConfig;
 use protocol::config::sasl::AuthorizerConfig;
 use protocol::config::topic::TopicConfig;
@@ -50,6 +51,7 @@ pub struct Values {
     pub net: NetConfig,
     pub fetch: FetchConfig,
     pub producer: ProducerConfig,
+    pub offsets_topic: OffsetsTopicConfig,
     pub own: OwnConfig,
     /// What a topic without overrides is told.
     pub topic: Arc<TopicConfig>,
@@ -68,6 +70,7 @@ impl Values {
             net: NetConfig::resolve(lookup)?,
             fetch: FetchConfig::resolve(lookup)?,
             producer: ProducerConfig::resolve(lookup)?,
+            offsets_topic: OffsetsTopicConfig::resolve(lookup)?,
             own: OwnConfig::resolve(lookup)?,
             topic: Arc::new(topic_defaults(lookup)?),
         })
