@@ -1,0 +1,226 @@
+//! The world around a machine: its log, its clock, its topics, its configuration.
+
+use broker::config::{BrokerConfig, Given};
+use broker::coordinator::{Effects, Machine, Moment, Refuse, Token};
+use broker::group::{GroupMachine, Reply, Request};
+use kraft::env::Rng;
+use kraft::image::Image;
+use kraft::record::{ConfigRecord, PartitionRecord, Record, RemoveTopicRecord, TopicRecord};
+use protocol::coordinator::group::GroupRecord;
+use protocol::error::ErrorCode;
+use protocol::ids::Uuid;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Timers that run out at one moment; more of them run in circles.
+const TIMERS_MAX: usize = 10_000;
+/// Kafka's number of groups among the kinds of config resources.
+const GROUP: i8 = 32;
+
+/// What a command brought about, in order.
+pub(crate) enum Event {
+    /// So many milliseconds after the command.
+    At(u128),
+    Record(GroupRecord),
+    /// Records that the log did not take.
+    Failed(&'static str),
+    Reply(String, Reply),
+}
+
+/// Every draw is one more than the last.
+#[derive(Debug, Default)]
+struct Counting(AtomicU64);
+
+impl Rng for Counting {
+    fn next_u64(&self) -> u64 {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+pub(crate) struct World {
+    machine: GroupMachine,
+    log: Vec<GroupRecord>,
+    image: Image,
+    given: Vec<String>,
+    config: BrokerConfig,
+    rng: Counting,
+    now: Duration,
+    /// Who waits for its reply.
+    waiting: BTreeMap<Token, String>,
+    tokens: u64,
+    fail_next: Option<ErrorCode>,
+}
+
+impl Default for World {
+    fn default() -> World {
+        World {
+            machine: GroupMachine::default(),
+            log: Vec::new(),
+            image: Image::default(),
+            given: Vec::new(),
+            config: configured(&[]),
+            rng: Counting::default(),
+            now: Duration::ZERO,
+            waiting: BTreeMap::new(),
+            tokens: 0,
+            fail_next: None,
+        }
+    }
+}
+
+fn configured(overrides: &[String]) -> BrokerConfig {
+    let given = overrides
+        .iter()
+        .fold(Given::standalone(), |given, text| given.with_override(text).unwrap());
+    BrokerConfig::of(given, "localhost").unwrap()
+}
+
+macro_rules! moment {
+    ($world:expr) => {
+        Moment {
+            wall_ms: $world.now.as_millis().try_into().unwrap(),
+            now: $world.now,
+            image: &$world.image,
+            config: &$world.config,
+            rng: &$world.rng,
+        }
+    };
+}
+
+impl World {
+    pub(crate) fn ask(&mut self, caller: &str, request: Request) -> Vec<Event> {
+        self.tokens += 1;
+        let token = Token(self.tokens);
+        self.waiting.insert(token, caller.to_owned());
+        let effects = self.machine.step(&moment!(self), token, request);
+        self.perform(effects)
+    }
+
+    pub(crate) fn wait(&mut self, ms: u64) -> Vec<Event> {
+        let begin = self.now;
+        let end = begin + Duration::from_millis(ms);
+        let mut events = Vec::new();
+        let mut timers = 0;
+        while let Some(at) = self.machine.next_deadline().filter(|at| *at <= end) {
+            timers += 1;
+            assert!(timers < TIMERS_MAX, "a timer that is never done");
+            self.now = self.now.max(at);
+            while let Some(effects) = self.machine.expire(&moment!(self)) {
+                let done = self.perform(effects);
+                if !done.is_empty() {
+                    events.push(Event::At((self.now - begin).as_millis()));
+                    events.extend(done);
+                }
+            }
+        }
+        self.now = end;
+        events
+    }
+
+    /// The log is all that is left, and nobody is answered any more.
+    pub(crate) fn restart(&mut self) -> Vec<Event> {
+        self.machine = GroupMachine::default();
+        self.waiting.clear();
+        for record in self.log.clone() {
+            self.machine.apply(&moment!(self), record);
+        }
+        let effects = self.machine.loaded(&moment!(self));
+        effects.into_iter().flat_map(|it| self.perform(it)).collect()
+    }
+
+    fn perform(&mut self, effects: Effects<GroupRecord, Reply>) -> Vec<Event> {
+        let failure = self.fail_next.take_if(|_| !effects.records.is_empty());
+        let mut events = Vec::new();
+        match failure {
+            Some(code) => events.push(Event::Failed(code.name())),
+            None => {
+                for record in effects.records {
+                    self.log.push(record.clone());
+                    events.push(Event::Record(record.clone()));
+                    self.machine.apply(&moment!(self), record);
+                }
+            }
+        }
+        for (token, reply) in effects.replies {
+            let caller = self.waiting.remove(&token).expect("a client gets one reply");
+            let reply = failure.into_iter().fold(reply, Reply::refuse);
+            events.push(Event::Reply(caller, reply));
+        }
+        events
+    }
+
+    pub(crate) fn fail_next(&mut self, name: &str) {
+        let codes = (-1..=200).filter_map(ErrorCode::from_code);
+        self.fail_next = codes.into_iter().find(|code| code.name() == name);
+        assert!(self.fail_next.is_some(), "{name} is no error");
+    }
+
+    pub(crate) fn set<'a>(&mut self, configs: impl Iterator<Item = (&'a str, &'a str)>) {
+        self.given.extend(configs.map(|(key, value)| format!("{key}={value}")));
+        self.config = configured(&self.given);
+    }
+
+    pub(crate) fn set_group<'a>(
+        &mut self,
+        group: &str,
+        configs: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Vec<Event> {
+        let config = |(key, value): (&str, &str)| {
+            Record::from(ConfigRecord {
+                resource_type: GROUP,
+                resource_name: group.to_owned(),
+                name: key.to_owned(),
+                value: (!value.is_empty()).then(|| value.to_owned()),
+                ..ConfigRecord::default()
+            })
+        };
+        let records = configs.map(config).collect();
+        self.change(records)
+    }
+
+    /// Makes a topic, or adds partitions to the one there is.
+    pub(crate) fn topic(&mut self, name: &str, partitions: i32) -> Vec<Event> {
+        let known = self.image.topic(name).map(|topic| topic.id);
+        let topic_id = known.unwrap_or_else(|| {
+            let offset: u64 = (self.image.offset + 1).try_into().unwrap();
+            Uuid::from_random(offset, 7)
+        });
+        let there = (0..).take_while(|number| self.image.partition(name, *number).is_some());
+        let first = i32::try_from(there.count()).unwrap();
+        let topic = TopicRecord { name: name.to_owned(), topic_id, ..TopicRecord::default() };
+        let partition = |partition_id| {
+            Record::from(PartitionRecord {
+                partition_id,
+                topic_id,
+                replicas: vec![1],
+                isr: vec![1],
+                leader: 1,
+                ..PartitionRecord::default()
+            })
+        };
+        let new = known.is_none().then(|| topic.into());
+        let records = new.into_iter().chain((first..partitions).map(partition)).collect();
+        self.change(records)
+    }
+
+    pub(crate) fn topic_id(&self, name: &str) -> String {
+        self.image.topic(name).unwrap().id.to_string()
+    }
+
+    pub(crate) fn drop_topic(&mut self, name: &str) -> Vec<Event> {
+        let topic_id = self.image.topic(name).unwrap().id;
+        self.change(vec![RemoveTopicRecord { topic_id, ..RemoveTopicRecord::default() }.into()])
+    }
+
+    fn change(&mut self, records: Vec<Record>) -> Vec<Event> {
+        let old = self.image.clone();
+        for record in records {
+            let offset = self.image.offset + 1;
+            self.image.apply(&record, offset).unwrap();
+            self.image.offset = offset;
+        }
+        let effects = self.machine.image_changed(&moment!(self), &old);
+        effects.into_iter().flat_map(|it| self.perform(it)).collect()
+    }
+}
