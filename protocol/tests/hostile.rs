@@ -210,3 +210,41 @@ fn walking_a_batch_that_is_not_compressed_allocates_nothing() {
     let (walk, held) = fuzz::counted(|| protocol::records::walk(&batch, 0));
     assert_eq!((walk.unwrap().record_count, held), (8, 0));
 }
+
+/// Keys of every kind, before a value of nothing.
+fn group_keys() -> impl Iterator<Item = Vec<u8>> {
+    (0..18_u8).map(|kind| match kind {
+        0 | 1 => vec![0, kind, 0, 1, b'g', 0, 1, b't', 0, 0, 0, 3],
+        5 | 7 | 8 | 16 => vec![0, kind, 0, 1, b'g', 0, 1, b'm'],
+        _ => vec![0, kind, 0, 1, b'g'],
+    })
+}
+
+#[test]
+fn every_record_of_a_group_with_a_wrong_byte_is_an_answer() {
+    let mut random = Random(6);
+    for key in group_keys() {
+        for version in 0..5 {
+            for round in 0..500 {
+                let len = random.below(120);
+                let mut value = [vec![0, version], random.bytes(len)].concat();
+                value = if round % 2 == 0 { value } else { random.spoilt(&value) };
+                let len = u8::try_from(key.len()).unwrap();
+                fuzz::bounded(&[&[len], &key[..], &value].concat(), fuzz::group_record);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_record_of_a_group_that_is_all_claims_costs_what_it_is() {
+    for key in group_keys() {
+        let len = u8::try_from(key.len()).unwrap();
+        for value in [[0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f].repeat(20), vec![1; 10_000]] {
+            for skipped in 0..40 {
+                let value = [&[0, 0], &vec![0; skipped][..], &value].concat();
+                fuzz::bounded(&[&[len], &key[..], &value].concat(), fuzz::group_record);
+            }
+        }
+    }
+}

@@ -9,6 +9,7 @@ pub use memory::{bounded, counted};
 
 use bytes::Bytes;
 use protocol::compression::{Codec, Decompressor, compress};
+use protocol::coordinator::group::GroupRecord;
 use protocol::messages::{Header, Request, Visit};
 use protocol::records::{self, Batch, BatchBuilder, BatchHeader, NewRecord};
 
@@ -98,4 +99,18 @@ pub fn decompress(bytes: &[u8]) {
     let packed = compress(codec, Some((*first / 8).into()), rest).expect("memory suffices");
     let back = Decompressor::new(codec, &packed, rest.len()).and_then(Decompressor::read_all);
     assert!(back.is_ok_and(|back| back == rest), "{codec:?} gives back what went in");
+}
+
+/// A key, behind its length in one byte, and a value, read as a record of `__consumer_offsets`.
+pub fn group_record(bytes: &[u8]) {
+    let Some((len, rest)) = bytes.split_first() else { return };
+    let (key, value) = rest.split_at(rest.len().min((*len).into()));
+    let (read, held) = counted(|| GroupRecord::read(key, Some(value)));
+    // The dearest are lists of empty strings: a pointer and a counted allocation for a byte.
+    assert!(held <= 128 * bytes.len() + 4096, "{held} bytes held for {}", bytes.len());
+    if let Ok(Some(record)) = read {
+        let (key, value) = (record.key().expect("read"), record.value().expect("read"));
+        let again = GroupRecord::read(&key, value.as_deref());
+        assert!(again.is_ok_and(|again| again.is_some()), "{record:?} comes back");
+    }
 }

@@ -49,7 +49,8 @@ pub struct OffsetValue {
     pub leader_epoch: i32,
     pub metadata: Arc<str>,
     pub commit_timestamp_ms: i64,
-    /// -1: the retention of the broker decides. Old clients could say another.
+    /// -1: the retention of the broker decides. Old clients can say another; then the record has
+    /// neither the epoch nor the topic id.
     pub expire_timestamp_ms: i64,
     /// Zero: unknown.
     pub topic_id: Uuid,
