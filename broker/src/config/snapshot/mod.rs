@@ -7,7 +7,7 @@ use protocol::config::alter::{Target, check_broker};
 use protocol::config::coordinator::CoordinatorConfig;
 use protocol::config::describe::{self, Entry, Layers, Settings};
 use protocol::config::group::ConsumerGroupConfig;
-use protocol::config::key::{Invalid, Lookup};
+use protocol::config::key::{Invalid, Key, Lookup};
 use protocol::config::log::{CleanerConfig, LogConfig};
 use protocol::config::net::{FetchConfig, ListenerConfig, NetConfig, listener_prefix};
 use protocol::config::node::{
@@ -83,9 +83,8 @@ impl Values {
     /// What no key can say alone.
     fn check(&self) -> Result<(), Invalid> {
         let Values { registration, log, net, topic, coordinator, .. } = self;
-        let refuse = |key: protocol::config::key::Key, value: &dyn ToString, why: &str| {
-            Err(key.invalid(&value.to_string(), why))
-        };
+        let refuse =
+            |key: Key, value: &dyn ToString, why: &str| Err(key.invalid(&value.to_string(), why));
         topic.check()?;
         coordinator.check()?;
         if topic.retention_ms == 0 {
@@ -258,9 +257,8 @@ impl BrokerConfig {
         ListenerConfig::of(name, &|key| layers.get(key))
     }
 
-    /// Connections that one listener accepts at a time, if it has a limit of its own.
-    pub fn listener_max_connections(&self, name: &str) -> Option<i32> {
-        let key = NetConfig::max_connections();
+    /// A number that one listener is told apart from the others, if it is.
+    pub fn of_listener(&self, name: &str, key: Key) -> Option<i32> {
         let text = self.layers().get(&format!("{}{}", listener_prefix(name), key.name))?;
         key.parse(text).ok()
     }
