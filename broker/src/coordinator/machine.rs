@@ -1,8 +1,10 @@
 //! Machine: what one shard of a coordinator is, without its log, its task or its clock.
 
+use super::record::Record;
 use crate::config::BrokerConfig;
 use kraft::env::Rng;
 use kraft::image::Image;
+use protocol::compression::Codec;
 use protocol::error::ErrorCode;
 use std::fmt::Debug;
 use std::time::Duration;
@@ -43,6 +45,17 @@ impl<Record, Reply> Effects<Record, Reply> {
     }
 }
 
+/// How a machine's records are written and read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// Of its batches.
+    pub codec: Codec,
+    /// How long a reply may wait for the replicas.
+    pub commit_timeout: Duration,
+    /// Bytes that are read at a time to load it.
+    pub load_bytes: usize,
+}
+
 /// A reply that may have to be taken back.
 pub trait Refuse {
     /// The same reply, saying only `code`: its records could not be appended.
@@ -56,10 +69,15 @@ pub trait Refuse {
 /// What a step decides is in the state when it comes back to [`Machine::apply`], after the append.
 /// Before that a step changes only what no record tells: who waits, who was heard of, timers. So a
 /// batch that could not be appended leaves nothing to undo.
-pub trait Machine: Debug + Send + 'static {
-    type Record: Debug + Send + 'static;
+pub trait Machine: Debug + Default + Send + 'static {
+    /// The internal topic whose partitions are its shards.
+    const TOPIC: &'static str;
+
+    type Record: Record;
     type Request: Debug + Send + 'static;
     type Reply: Refuse + Debug + Send + 'static;
+
+    fn tuning(config: &BrokerConfig) -> Tuning;
 
     /// A record that is in the log: read at the start, or appended after this machine's step.
     fn apply(&mut self, moment: &Moment<'_>, record: Self::Record);

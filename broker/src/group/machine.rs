@@ -2,8 +2,10 @@
 
 use super::request::{Reply, Request};
 use super::state::{Decision, State};
-use crate::coordinator::{Effects, Machine, Moment, Token};
+use crate::config::BrokerConfig;
+use crate::coordinator::{Effects, Machine, Moment, Token, Tuning};
 use kraft::image::Image;
+use protocol::compression::Codec;
 use protocol::coordinator::group::GroupRecord;
 use std::time::Duration;
 
@@ -14,11 +16,23 @@ pub struct GroupMachine {
 }
 
 impl Machine for GroupMachine {
+    const TOPIC: &'static str = "__consumer_offsets";
+
     type Record = GroupRecord;
     type Request = Request;
     type Reply = Reply;
 
-    fn apply(&mut self, moment: &Moment<'_>, record: GroupRecord) {
+    fn tuning(config: &BrokerConfig) -> Tuning {
+        let topic = &config.values.offsets_topic;
+        let codec = i16::try_from(topic.compression_codec).ok();
+        Tuning {
+            codec: codec.and_then(Codec::from_attributes).unwrap_or(Codec::None),
+            commit_timeout: Duration::from_millis(topic.commit_timeout_ms.try_into().unwrap_or(0)),
+            load_bytes: usize::try_from(topic.load_buffer_size).unwrap_or(0),
+        }
+    }
+
+    fn apply(&mut self, _moment: &Moment<'_>, record: GroupRecord) {
         match record {
             GroupRecord::Offset(..) => {}
             GroupRecord::Classic(..) => {}
@@ -28,7 +42,7 @@ impl Machine for GroupMachine {
             | GroupRecord::Target(..)
             | GroupRecord::MemberTarget(..)
             | GroupRecord::Current(..)
-            | GroupRecord::Regex(..) => self.state.replay_consumer(moment, record),
+            | GroupRecord::Regex(..) => {}
         }
     }
 

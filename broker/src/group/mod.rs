@@ -2,10 +2,10 @@
 //! of `__consumer_offsets`.
 
 mod classic;
-mod config;
 mod consumer;
 mod machine;
 mod offsets;
+mod record;
 mod request;
 mod state;
 

@@ -36,6 +36,24 @@ macro_rules! messages {
             fn from(response: $response) -> Reply {
                 Reply::$name(response)
             }
+        }
+
+        impl From<(Client, $request)> for Request {
+            fn from((client, request): (Client, $request)) -> Request {
+                Request::$name(client, request)
+            }
+        }
+
+        /// A reply to another request is given back.
+        impl TryFrom<Reply> for $response {
+            type Error = Box<Reply>;
+
+            fn try_from(reply: Reply) -> Result<$response, Box<Reply>> {
+                match reply {
+                    Reply::$name(response) => Ok(response),
+                    other => Err(Box::new(other)),
+                }
+            }
         } )*
     };
 }

@@ -6,7 +6,6 @@ mod input;
 mod limits;
 mod listener;
 mod output;
-mod pace;
 mod roster;
 mod service;
 

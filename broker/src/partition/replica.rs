@@ -245,6 +245,30 @@ impl Partition {
         Ok(appended)
     }
 
+    /// Appends one batch of a coordinator of this broker, which believes that it leads in `epoch`.
+    /// Only whole batches with a right checksum.
+    pub fn append_own(
+        self: &Arc<Partition>,
+        records: Bytes,
+        epoch: i32,
+        now_ms: i64,
+    ) -> Result<Appended, Fault> {
+        self.check_usable()?;
+        {
+            let leader = self.leader.lock();
+            let leader = leader.as_ref().filter(|leader| leader.epoch() == epoch);
+            leader.ok_or(ErrorCode::NotLeaderOrFollower)?.accepts(-1)?;
+        }
+        let bytes = records.len() as u64;
+        if !self.dir.has_room(bytes) {
+            return Err(self.no_room());
+        }
+        let context = AppendContext { leader_epoch: epoch, now_ms, origin: Origin::Coordinator };
+        let appended = self.log.append(records, &context).map_err(|error| self.refused(error))?;
+        self.moved(bytes);
+        Ok(appended)
+    }
+
     /// The log has grown by `bytes`.
     fn moved(self: &Arc<Partition>, bytes: u64) {
         let effects = {

@@ -15,6 +15,7 @@ pub use run::{block_on, listen_for_signals};
 
 use crate::api::{Ctx, FetchSessions, ListenerKind, ProducerIds, SERVED};
 use crate::config::{BrokerConfig, DynamicConfig, Listener};
+use crate::coordinator::{Coordinator, World};
 use crate::net::{Accepting, Budget, Limits, Opened, Roster, open};
 use crate::partition::Dir;
 use crate::partition::upkeep::{Chores, Upkeep};
@@ -52,6 +53,8 @@ pub struct Broker {
     roster: Arc<Roster>,
     accepting: JoinSet<()>,
     reload: Reload,
+    /// Brings the groups behind the metadata.
+    grouping: JoinHandle<()>,
     upkeep: Upkeep,
     /// Holds the directory of the metadata log, which may be none of `log.dirs`.
     metadata_dir: Arc<LogDir>,
@@ -89,12 +92,12 @@ impl Broker {
             .map_err(|error| StartError::System("thread", error))?;
         let ctx = ctx(&config, &parts, &node, chores);
         let roster = Roster::new(limits::connections(&config));
-        roster.set_connections_per_second_max(limits::connections_per_second(&config));
         let addresses = addresses(&opened);
         let (accepting, listeners) = accept(&config, &ctx, &roster, opened).await;
         let limited = Limited { roster: Arc::clone(&roster), listeners };
         let following = (Arc::clone(&parts.table), parts.config);
         let reload = Reload::start(reconciler, node.subscribe(), following, limited);
+        let grouping = follow_groups(&ctx);
         // What the registration changed is in force before the start is told.
         parts.table.when_applied(node.image().offset).await;
         info!(
@@ -111,6 +114,7 @@ impl Broker {
             roster,
             accepting,
             reload,
+            grouping,
             upkeep,
             metadata_dir: held.metadata,
         })
@@ -133,12 +137,17 @@ impl Broker {
         info!("[KafkaRaftServer nodeId={}] shutting down", self.ctx.node_id);
         self.roster.stop();
         self.ctx.partitions.close();
+        self.grouping.abort();
+        // However it has ended, nothing starts a shard any more.
+        drop((&mut self.grouping).await);
+        self.ctx.groups.close();
         while self.accepting.join_next().await.is_some() {}
         if timeout(ANSWERS_PATIENCE, self.roster.emptied()).await.is_err() {
             warn!("{} connections are cut: they wait for an answer", self.roster.len());
         }
         self.heartbeats.abort();
         self.registration.give_up(CONTROLLER_PATIENCE).await;
+        self.ctx.groups.stop().await;
         self.reload.stop().await;
         let (upkeep, epoch) = (self.upkeep, self.registration.epoch);
         let marked = spawn_blocking(move || {
@@ -249,7 +258,17 @@ fn ctx(config: &BrokerConfig, parts: &Parts, node: &Node, chores: Arc<Chores>) -
         upkeep: chores,
         fetch_sessions: Arc::new(FetchSessions::new(fetch_sessions)),
         producer_ids: Arc::new(ProducerIds::of_node(node.clone(), parts.node_id)),
+        groups: Coordinator::new(World {
+            env: parts.env.clone(),
+            config: parts.config.clone(),
+            table: Arc::clone(&parts.table),
+        }),
     }
+}
+
+fn follow_groups(ctx: &Ctx) -> JoinHandle<()> {
+    let (groups, images) = (Arc::clone(&ctx.groups), ctx.images.clone());
+    tokio::spawn(async move { groups.follow(images).await })
 }
 
 fn heartbeat_interval(config: &BrokerConfig) -> Duration {

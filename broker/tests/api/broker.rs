@@ -3,6 +3,7 @@
 use broker::api::{Answer, Close, Ctx, FetchSessions, ListenerKind, Piece, ProducerIds, Reply};
 use broker::api::{RequestContext, SERVED, dispatch};
 use broker::config::{BrokerConfig, DynamicConfig, Given};
+use broker::coordinator::{Coordinator, World};
 use broker::partition::upkeep::{Chores, Doomed, Upkeep};
 use broker::partition::{Dir, Partition, Place, Table};
 use broker::reconcile::{Parts, Reconciler};
@@ -136,6 +137,11 @@ impl Broker {
             upkeep: chores(&config),
             fetch_sessions: Arc::new(FetchSessions::new(2)),
             producer_ids: producer_ids(),
+            groups: Coordinator::new(World {
+                env: env.clone(),
+                config: config.clone(),
+                table: Arc::clone(&table),
+            }),
         };
         let parts = Parts { node_id: NODE, env, table, dirs: Arc::clone(&dirs), doomed, config };
         let reconciler = Reconciler::start(parts, Arc::new(image.clone()));

@@ -30,7 +30,11 @@ pub(super) fn check(
         let message = format!("a batch has base offset {}, not 0", header.base_offset);
         return Err(Refusal::new(Reason::InvalidRecord, message).into());
     }
-    if config.max_message_bytes < u32::try_from(bytes.len()).unwrap_or(u32::MAX) {
+    // A coordinator's batch is one decision, which cannot be taken in parts: what a topic allows
+    // its clients does not bind it.
+    if context.origin == Origin::Coordinator {
+        check_fits_segment(bytes.len(), config)?;
+    } else if config.max_message_bytes < u32::try_from(bytes.len()).unwrap_or(u32::MAX) {
         return Err(too_large(bytes.len(), config).into());
     }
     let mut checked = Checked { request, header, batch: bytes };
@@ -101,11 +105,15 @@ fn check_header(checked: &Checked, config: &LogConfig) -> Result<(), Refusal> {
     if header.compression().is_none() {
         return invalid(format!("no codec has the number {}", header.attributes & 7));
     }
-    if u64::from(config.segment_bytes) < checked.size() {
-        let message = format!("{} bytes are more than a segment holds", checked.size());
-        return Err(Refusal::new(Reason::RecordListTooLarge, message));
+    check_fits_segment(checked.batch.len(), config)
+}
+
+fn check_fits_segment(bytes: usize, config: &LogConfig) -> Result<(), Refusal> {
+    if u32::try_from(bytes).unwrap_or(u32::MAX) <= config.segment_bytes {
+        return Ok(());
     }
-    Ok(())
+    let message = format!("{bytes} bytes are more than a segment holds");
+    Err(Refusal::new(Reason::RecordListTooLarge, message))
 }
 
 /// Walks over the records, where that is due, and writes the batch anew, where that is.

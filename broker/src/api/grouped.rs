@@ -1,0 +1,89 @@
+//! What the coordinator of groups answers: its shards are asked, and their replies become the
+//! response.
+
+use super::context::{Ctx, RequestContext};
+use super::handler::Handler;
+use super::reply::{Handled, Reply, Response};
+use crate::coordinator::Asked;
+use crate::group::{self, Client};
+use protocol::error::ErrorCode;
+use protocol::messages::Request;
+use std::net::{IpAddr, Ipv6Addr};
+
+/// What one shard said, or why none did.
+pub(super) type Said = Result<group::Reply, ErrorCode>;
+
+/// Has the shard that keeps `group` answer the whole request.
+pub(super) fn grouped<H: Handler>(
+    ctx: &Ctx,
+    client: Client,
+    group: &str,
+    request: H::Request,
+) -> Handled<H::Request>
+where
+    group::Request: From<(Client, H::Request)>,
+    <H::Request as Request>::Response: TryFrom<group::Reply>,
+{
+    let asked = ctx.groups.ask(group, (client, request.clone()).into());
+    let response = move |said: Said| {
+        let said = said.and_then(|reply| {
+            // A machine that answers another question than it was asked has a bug.
+            reply.try_into().map_err(|_| ErrorCode::UnknownServerError)
+        });
+        said.unwrap_or_else(|code| H::refuse(&request, code)).into()
+    };
+    Ok(match asked {
+        Asked::Now(said) => Reply::Now(response(said)),
+        Asked::Later(later) => Reply::later(async move {
+            let said = later.reply().await;
+            Ok(response(said))
+        }),
+    })
+}
+
+/// Waits for all shards that were asked, and makes one response of what they say, in their order.
+pub(super) fn gathered<R: Send + 'static>(
+    asked: Vec<Asked<group::Reply>>,
+    response: impl FnOnce(Vec<Said>) -> R + Send + 'static,
+) -> Reply<Response<R>> {
+    let is_now = |asked: &Asked<group::Reply>| matches!(asked, Asked::Now(_));
+    if asked.iter().all(is_now) {
+        let said = asked.into_iter().filter_map(|asked| match asked {
+            Asked::Now(said) => Some(said),
+            Asked::Later(_) => None,
+        });
+        return Reply::Now(response(said.collect()).into());
+    }
+    Reply::later(async move {
+        let mut said = Vec::with_capacity(asked.len());
+        for asked in asked {
+            said.push(asked.reply().await);
+        }
+        Ok(response(said).into())
+    })
+}
+
+/// Who asks, as a group remembers it.
+pub(super) fn client(from: &RequestContext, version: i16) -> Client {
+    let host = match from.peer.ip().to_canonical() {
+        IpAddr::V4(ip) => format!("/{ip}"),
+        IpAddr::V6(ip) => java_host(ip),
+    };
+    Client { id: from.client_id.clone(), host: host.into(), version }
+}
+
+/// Java leaves no zeros out.
+fn java_host(ip: Ipv6Addr) -> String {
+    let parts = ip.segments().map(|part| format!("{part:x}"));
+    format!("/{}", parts.join(":"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_written_as_java_writes_them() {
+        assert_eq!(java_host(Ipv6Addr::LOCALHOST), "/0:0:0:0:0:0:0:1");
+    }
+}

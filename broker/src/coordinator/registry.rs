@@ -1,0 +1,178 @@
+//! Coordinator: the shards of one internal topic that are here, found by what they keep.
+
+use super::asked::Asked;
+use super::machine::Machine;
+use super::placement::partition_of;
+use super::scene::Scene;
+use super::shard::Shard;
+use crate::config::DynamicConfig;
+use crate::partition::{Partition, Table};
+use arc_swap::ArcSwap;
+use kraft::env::Env;
+use kraft::image::Image;
+use parking_lot::Mutex;
+use protocol::error::ErrorCode;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::task::JoinSet;
+
+/// Shards that load at a time: they share the disks, and the blocking pool, with clients.
+const LOADS_MAX: usize = 2;
+
+/// All that a coordinator needs, and does not own.
+#[derive(Clone, Debug)]
+pub struct World {
+    pub env: Env,
+    pub config: DynamicConfig,
+    pub table: Arc<Table>,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Coordinator<M: Machine> {
+    world: World,
+    shards: ArcSwap<Shards<M>>,
+    loads: Arc<Semaphore>,
+    tasks: Mutex<JoinSet<()>>,
+    is_closed: AtomicBool,
+}
+
+/// Readers take those of the moment; the task that follows the metadata makes new ones.
+#[derive(Debug)]
+struct Shards<M: Machine> {
+    /// Of the topic, wherever they are led; 0: there is no topic.
+    partitions: i32,
+    here: BTreeMap<i32, Arc<Shard<M>>>,
+}
+
+impl<M: Machine> Coordinator<M> {
+    pub fn new(world: World) -> Arc<Coordinator<M>> {
+        Arc::new(Coordinator {
+            world,
+            shards: ArcSwap::from_pointee(Shards { partitions: 0, here: BTreeMap::new() }),
+            loads: Arc::new(Semaphore::new(LOADS_MAX)),
+            tasks: Mutex::default(),
+            is_closed: AtomicBool::new(false),
+        })
+    }
+
+    /// Asks the shard that keeps `id`. Among the errors are NOT_COORDINATOR,
+    /// COORDINATOR_LOAD_IN_PROGRESS, and COORDINATOR_NOT_AVAILABLE where the topic is not there or
+    /// the broker stops.
+    pub fn ask(&self, id: &str, request: M::Request) -> Asked<M::Reply> {
+        let shards = self.shards.load();
+        let Some(number) = partition_of(id, shards.partitions).filter(|_| !self.is_closed()) else {
+            return Asked::Now(Err(ErrorCode::CoordinatorNotAvailable));
+        };
+        match shards.here.get(&number) {
+            Some(shard) => ask(shard, request),
+            None => Asked::Now(Err(ErrorCode::NotCoordinator)),
+        }
+    }
+
+    /// Asks every shard that is here, and waits for all.
+    pub async fn ask_all(
+        &self,
+        request: impl Fn() -> M::Request,
+    ) -> Result<Vec<M::Reply>, ErrorCode> {
+        if self.is_closed() {
+            return Err(ErrorCode::CoordinatorNotAvailable);
+        }
+        let asked: Vec<_> =
+            self.shards.load().here.values().map(|shard| ask(shard, request())).collect();
+        let mut replies = Vec::with_capacity(asked.len());
+        for asked in asked {
+            replies.push(asked.reply().await?);
+        }
+        Ok(replies)
+    }
+
+    /// Follows the metadata, always behind the partitions, until `images` ends.
+    pub async fn follow(&self, mut images: watch::Receiver<Arc<Image>>) {
+        loop {
+            let image = Arc::clone(&images.borrow_and_update());
+            self.world.table.when_applied(image.offset).await;
+            self.apply(&image);
+            if images.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Starts and ends shards as partitions come and go, and tells the others what has changed.
+    /// Only one task may call it.
+    pub fn apply(&self, image: &Arc<Image>) {
+        if self.is_closed() {
+            return;
+        }
+        let led = self.led();
+        let old = self.shards.load_full();
+        let mut here = BTreeMap::new();
+        for (number, (partition, epoch)) in led {
+            let stays = (old.here.get(&number)).filter(|shard| shard.is_of(&partition, epoch));
+            let shard = match stays {
+                Some(shard) => Arc::clone(shard),
+                None => self.start(partition, epoch, image),
+            };
+            here.insert(number, shard);
+        }
+        let topic = image.topic(M::TOPIC).map_or(0, |topic| topic.partitions.len());
+        let partitions = i32::try_from(topic).unwrap_or(0);
+        let new = Arc::new(Shards { partitions, here });
+        self.shards.store(Arc::clone(&new));
+        for (number, shard) in &old.here {
+            match new.here.get(number).is_some_and(|it| Arc::ptr_eq(it, shard)) {
+                true => shard.image(image),
+                false => shard.end(),
+            }
+        }
+        while self.tasks.lock().try_join_next().is_some() {}
+    }
+
+    /// The partitions that this broker leads, and in which epoch.
+    fn led(&self) -> BTreeMap<i32, (Arc<Partition>, i32)> {
+        let topic = self.world.table.topic(M::TOPIC);
+        let places = topic.iter().flat_map(|topic| topic.partitions());
+        let led = places.filter_map(|(number, place)| {
+            let partition = place.open()?;
+            let epoch = partition.leader_epoch(-1).ok()?;
+            Some((number, (Arc::clone(partition), epoch)))
+        });
+        led.collect()
+    }
+
+    fn start(&self, partition: Arc<Partition>, epoch: i32, image: &Arc<Image>) -> Arc<Shard<M>> {
+        let World { env, config, .. } = self.world.clone();
+        let shard = Shard::new(Scene { env, config, partition, epoch }, Arc::clone(image));
+        self.tasks.lock().spawn(Arc::clone(&shard).live(Arc::clone(&self.loads)));
+        shard
+    }
+
+    /// Takes nothing on any more, and sends away who waits for others; what only waits for its
+    /// records to be committed still comes.
+    pub fn close(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
+        self.shards.load().here.values().for_each(|shard| shard.close());
+    }
+
+    /// Comes back when nothing of it lives any more.
+    pub async fn stop(&self) {
+        self.close();
+        let old = self.shards.swap(Arc::new(Shards { partitions: 0, here: BTreeMap::new() }));
+        old.here.values().for_each(|shard| shard.end());
+        let mut tasks = std::mem::take(&mut *self.tasks.lock());
+        while tasks.join_next().await.is_some() {}
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::SeqCst)
+    }
+}
+
+fn ask<M: Machine>(shard: &Shard<M>, request: M::Request) -> Asked<M::Reply> {
+    let (to, reply) = oneshot::channel();
+    shard.ask(request, to);
+    Asked::new(reply)
+}
