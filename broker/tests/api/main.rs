@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 mod broker;
+mod config_resources;
 mod configs;
 mod delete_records;
 mod describe;

@@ -1,6 +1,7 @@
-//! Records of the coordinators' internal topics.
+//! Records of the coordinators' internal topics, and what group members say through a coordinator.
 
 mod codec;
+pub mod consumer_protocol;
 pub mod group;
 mod layout;
 mod wire;

@@ -211,10 +211,20 @@ impl Field for Arc<str> {
 }
 
 /// A copy: what was read from may be a whole segment.
+impl Field for Option<Bytes> {
+    fn read(reader: &mut Reader<'_>) -> Result<Option<Bytes>, Malformed> {
+        let Some(len) = reader.len(false)? else { return Ok(None) };
+        reader.take(len).map(|bytes| Some(Bytes::copy_from_slice(bytes)))
+    }
+    fn write(&self, out: &mut Writer) {
+        out.len(self.as_ref().map(Bytes::len), false);
+        out.bytes.extend(self.as_deref().unwrap_or_default());
+    }
+}
+
 impl Field for Bytes {
     fn read(reader: &mut Reader<'_>) -> Result<Bytes, Malformed> {
-        let len = reader.len(false)?.ok_or_else(null)?;
-        reader.take(len).map(Bytes::copy_from_slice)
+        Option::read(reader)?.ok_or_else(null)
     }
     fn write(&self, out: &mut Writer) {
         out.len(Some(self.len()), false);
