@@ -32,7 +32,7 @@ impl Machine for GroupMachine {
         }
     }
 
-    fn apply(&mut self, _moment: &Moment<'_>, record: GroupRecord) {
+    fn apply(&mut self, moment: &Moment<'_>, record: GroupRecord) {
         match record {
             GroupRecord::Offset(..) => {}
             GroupRecord::Classic(..) => {}
@@ -42,7 +42,7 @@ impl Machine for GroupMachine {
             | GroupRecord::Target(..)
             | GroupRecord::MemberTarget(..)
             | GroupRecord::Current(..)
-            | GroupRecord::Regex(..) => {}
+            | GroupRecord::Regex(..) => self.state.replay_consumer(moment, record),
         }
     }
 

@@ -2,6 +2,7 @@
 //! of `__consumer_offsets`.
 
 mod classic;
+mod config;
 mod consumer;
 mod machine;
 mod offsets;

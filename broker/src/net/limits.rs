@@ -50,6 +50,8 @@ pub struct Limits {
     pub idle_max: Duration,
     /// `max.connections` of the listener; that of the broker is the [`super::Roster`]'s.
     pub connections_max: usize,
+    /// `max.connection.creation.rate` of the listener; `u32::MAX`: any number.
+    pub connections_per_second_max: u32,
     /// `max.connections.per.ip`.
     pub connections_per_ip_max: usize,
     /// `max.connections.per.ip.overrides`, the names in it resolved.
@@ -69,6 +71,7 @@ impl Default for Limits {
             stall_max: Duration::from_secs(10),
             idle_max: Duration::from_mins(10),
             connections_max: usize::MAX,
+            connections_per_second_max: u32::MAX,
             connections_per_ip_max: usize::MAX,
             connections_per_ip_overrides: IndexMap::new(),
             send_buffer_bytes: None,

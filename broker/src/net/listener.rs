@@ -3,6 +3,7 @@
 use super::budget::Budget;
 use super::connection::Connection;
 use super::limits::Limits;
+use super::pace::Pace;
 use super::roster::{Full, Roster, Seat};
 use super::service::Service;
 use crate::api::{ListenerKind, RequestContext};
@@ -70,6 +71,7 @@ impl Opened {
 
     async fn accept_on(&self, shared: Accepting) {
         let Accepting { limits, roster, .. } = &shared;
+        let pace = Pace::default();
         loop {
             // As Apache Kafka: whoever is too many waits in the kernel's queue.
             roster.has_room(&self.name, limits).await;
@@ -81,6 +83,8 @@ impl Opened {
                     continue;
                 }
             };
+            pace.pass(|| limits.load().connections_per_second_max).await;
+            roster.paced().await;
             match roster.seat(&self.name, peer.ip(), &limits.load()) {
                 Ok(seat) => self.serve(stream, peer, seat, &shared),
                 Err(Full::OfIp(most)) => info!(

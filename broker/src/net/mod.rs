@@ -6,6 +6,7 @@ mod input;
 mod limits;
 mod listener;
 mod output;
+mod pace;
 mod roster;
 mod service;
 

@@ -15,14 +15,15 @@ const FILES_MIN: u64 = 65_536;
 /// What `config` allows the connections of a listener.
 pub(super) async fn of_listener(config: &BrokerConfig, name: &str) -> Limits {
     let (net, own) = (&config.values.net, &config.values.own);
-    let listener_max = config.listener_max_connections(name).unwrap_or(i32::MAX);
+    let of_listener = |key| config.of_listener(name, key).unwrap_or(i32::MAX);
     Limits {
         request_bytes_max: count(net.socket_request_max_bytes),
         read_ahead_bytes: count(own.read_ahead_bytes),
         read_ahead_bytes_max: count(own.read_ahead_max_bytes.max(own.read_ahead_bytes)),
         stall_max: milliseconds(own.request_stall_timeout_ms),
         idle_max: milliseconds(net.connections_max_idle_ms),
-        connections_max: count(listener_max),
+        connections_max: count(of_listener(NetConfig::max_connections())),
+        connections_per_second_max: rate(of_listener(NetConfig::max_connection_creation_rate())),
         connections_per_ip_max: count(net.max_connections_per_ip),
         connections_per_ip_overrides: overrides(config).await,
         send_buffer_bytes: buffer(
@@ -49,6 +50,16 @@ fn connections_beside_logs(most: usize, files: u64) -> usize {
 
 fn count(number: i32) -> usize {
     usize::try_from(number).unwrap_or(0)
+}
+
+/// `max.connection.creation.rate` of the whole broker.
+pub(super) fn connections_per_second(config: &BrokerConfig) -> u32 {
+    rate(config.values.net.max_connection_creation_rate)
+}
+
+/// Kafka's largest number, its default, is no limit.
+fn rate(number: i32) -> u32 {
+    if number == i32::MAX { u32::MAX } else { u32::try_from(number).unwrap_or(0) }
 }
 
 /// Below 0: as good as for ever.

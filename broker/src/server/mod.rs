@@ -92,6 +92,7 @@ impl Broker {
             .map_err(|error| StartError::System("thread", error))?;
         let ctx = ctx(&config, &parts, &node, chores);
         let roster = Roster::new(limits::connections(&config));
+        roster.set_connections_per_second_max(limits::connections_per_second(&config));
         let addresses = addresses(&opened);
         let (accepting, listeners) = accept(&config, &ctx, &roster, opened).await;
         let limited = Limited { roster: Arc::clone(&roster), listeners };

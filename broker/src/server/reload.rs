@@ -80,6 +80,7 @@ async fn hand_on(
         let now = config.load();
         if !Arc::ptr_eq(&now, &known) {
             roster.set_connections_max(limits::connections(&now));
+            roster.set_connections_per_second_max(limits::connections_per_second(&now));
             for (name, limits) in &listeners {
                 limits.store(Arc::new(limits::of_listener(&now, name).await));
             }

@@ -47,3 +47,14 @@ async fn an_idle_connection_is_closed() {
     assert!(Duration::from_millis(250) < began.elapsed());
     world.broker.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_above_the_rate_wait_for_their_turn() {
+    let world = World::new(&["max.connection.creation.rate=2"]).await;
+    let began = Instant::now();
+    for _ in 0..3 {
+        world.connect().await.is_answered().await;
+    }
+    assert!(Duration::from_millis(400) < began.elapsed());
+    world.broker.stop().await;
+}

@@ -263,7 +263,9 @@ impl<'a> Alteration<'a> {
                     .map_err(|invalid| invalid_config(invalid.to_string()))?;
             }
             Target::Group => {
-                check_group(new).map_err(|invalid| invalid_config(invalid.to_string()))?;
+                let layers = self.state.layers(self.image);
+                check_group(new, &|name| layers.get(name))
+                    .map_err(|invalid| invalid_config(invalid.to_string()))?;
             }
             Target::Broker | Target::AllBrokers => {
                 for (name, value) in edits.iter().filter_map(|it| new.get_key_value(it.name)) {

@@ -1,22 +1,37 @@
-//! Config keys of groups: consumer, share and streams groups, and their coordinators.
+//! Config keys of one group, of whatever kind, and of streams groups' coordinator.
 
-use super::key::Importance::{High, Low};
+use super::key::Importance::Low;
 use super::key::Scope::ClusterWide;
-use super::key::Valid::{AtLeast, OneOf, OneOfAnyCase};
-use super::key::{Key, OFFSET_RESET};
-use super::typed::{Class, inert_keys};
+use super::key::Valid::{AtLeast, OneOf};
+use super::key::{Invalid, Key, Lookup, OFFSET_RESET};
+use super::typed::{Class, config_keys, inert_keys};
+
+config_keys! {
+    /// What one consumer group is told.
+    ConsumerGroupConfig {
+        /// Milliseconds that must lie between two assignments of this consumer group.
+        assignment_interval_ms: i32 = "consumer.assignment.interval.ms" {
+            default: Some("1000"), valid: AtLeast(0.0),
+            synonyms: &[("group.consumer.assignment.interval.ms", 1)],
+        }
+        /// Milliseconds between two heartbeats of a member of this consumer group.
+        heartbeat_interval_ms: i32 = "consumer.heartbeat.interval.ms" {
+            default: Some("5000"), valid: AtLeast(1.0),
+            synonyms: &[("group.consumer.heartbeat.interval.ms", 1)],
+        }
+        /// Milliseconds without a heartbeat after which a member leaves this consumer group.
+        session_timeout_ms: i32 = "consumer.session.timeout.ms" {
+            default: Some("45000"), valid: AtLeast(1.0),
+            synonyms: &[("group.consumer.session.timeout.ms", 1)],
+        }
+    }
+}
 
 inert_keys! {
-    /// What one group may be told.
+    /// What one group of any kind may be told beyond that.
     GROUP_KEYS {
-        /// Milliseconds that must lie between two assignments of this consumer group.
-        i32 = "consumer.assignment.interval.ms" { default: Some("1000"), valid: AtLeast(0.0), }
         /// Whether this consumer group's assignments are computed off the coordinator's thread.
         bool = "consumer.assignor.offload.enable" { default: Some("true"), internal: true, }
-        /// Milliseconds between two heartbeats of a member of this consumer group.
-        i32 = "consumer.heartbeat.interval.ms" { default: Some("5000"), valid: AtLeast(1.0), }
-        /// Milliseconds without a heartbeat after which a member leaves this consumer group.
-        i32 = "consumer.session.timeout.ms" { default: Some("45000"), valid: AtLeast(1.0), }
         /// Whether the record itself, beside its origin, is put into the dead letter topic.
         bool = "errors.deadletterqueue.copy.record.enable" { default: Some("false"), }
         /// The topic for records that this share group gave up on; empty drops them.
@@ -72,101 +87,6 @@ inert_keys! {
         /// Milliseconds between two reports of a member's task offsets.
         i32 = "streams.task.offset.interval.ms" {
             default: Some("60000"), valid: AtLeast(1.0), internal: true,
-        }
-    }
-}
-
-inert_keys! {
-    /// What a broker is told about classic and consumer groups and their offsets.
-    COORDINATOR {
-        /// Milliseconds that must lie between two assignments of a consumer group.
-        i32 = "group.consumer.assignment.interval.ms" {
-            default: Some("1000"), valid: AtLeast(0.0), scope: ClusterWide,
-        }
-        /// Whether consumer groups' assignments are computed off the coordinator's thread.
-        bool = "group.consumer.assignor.offload.enable" {
-            default: Some("true"), scope: ClusterWide, internal: true,
-        }
-        /// The server-side assignors that consumer groups may choose from, the first being the
-        /// default.
-        Vec<String> = "group.consumer.assignors" { default: Some("uniform,range"), }
-        /// Milliseconds between two heartbeats of a consumer group's member.
-        i32 = "group.consumer.heartbeat.interval.ms" { default: Some("5000"), valid: AtLeast(1.0), }
-        /// The largest assignment interval that a consumer group may be given.
-        i32 = "group.consumer.max.assignment.interval.ms" {
-            default: Some("15000"), valid: AtLeast(0.0),
-        }
-        /// The largest heartbeat interval that a consumer group may be given.
-        i32 = "group.consumer.max.heartbeat.interval.ms" {
-            default: Some("15000"), valid: AtLeast(1.0),
-        }
-        /// The largest session timeout that a consumer group may be given.
-        i32 = "group.consumer.max.session.timeout.ms" {
-            default: Some("60000"), valid: AtLeast(1.0),
-        }
-        /// Members that a consumer group may have.
-        i32 = "group.consumer.max.size" { default: Some("2147483647"), valid: AtLeast(1.0), }
-        /// Which way groups may move between the classic and the consumer protocol while they have
-        /// members.
-        String = "group.consumer.migration.policy" {
-            default: Some("bidirectional"),
-            valid: OneOfAnyCase(&["DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL"]),
-        }
-        /// The smallest assignment interval that a consumer group may be given.
-        i32 = "group.consumer.min.assignment.interval.ms" {
-            default: Some("0"), valid: AtLeast(0.0),
-        }
-        /// The smallest heartbeat interval that a consumer group may be given.
-        i32 = "group.consumer.min.heartbeat.interval.ms" {
-            default: Some("5000"), valid: AtLeast(1.0),
-        }
-        /// The smallest session timeout that a consumer group may be given.
-        i32 = "group.consumer.min.session.timeout.ms" {
-            default: Some("45000"), valid: AtLeast(1.0),
-        }
-        /// Milliseconds after which the topics of a pattern subscription are looked up anew.
-        i32 = "group.consumer.regex.refresh.interval.ms" {
-            default: Some("600000"), valid: AtLeast(10000.0), internal: true,
-        }
-        /// Milliseconds without a heartbeat after which a member leaves its consumer group.
-        i32 = "group.consumer.session.timeout.ms" { default: Some("45000"), valid: AtLeast(1.0), }
-        /// Milliseconds that the coordinator gathers records before it writes them; -1 adapts to
-        /// the load.
-        i32 = "group.coordinator.append.linger.ms" { default: Some("-1"), valid: AtLeast(-1.0), }
-        /// Threads for a coordinator's work that may be slow, such as resolving patterns.
-        i32 = "group.coordinator.background.threads" {
-            default: Some("2"), valid: AtLeast(1.0), importance: High,
-        }
-        /// Bytes of the largest write buffer that the coordinator keeps for the next time.
-        i32 = "group.coordinator.cached.buffer.max.bytes" {
-            default: Some("1048588"), valid: AtLeast(524_288.0), scope: ClusterWide,
-        }
-        /// The group protocols that are offered.
-        Vec<String> = "group.coordinator.rebalance.protocols" {
-            default: Some("classic,consumer,streams"),
-            valid: OneOf(&["consumer", "classic", "share", "streams"]),
-        }
-        /// Threads that run the coordinator's shards.
-        i32 = "group.coordinator.threads" {
-            default: Some("4"), valid: AtLeast(1.0), importance: High,
-        }
-        /// Milliseconds that a new classic group waits for more members before its first rebalance.
-        i32 = "group.initial.rebalance.delay.ms" { default: Some("3000"), }
-        /// The largest session timeout that a classic group's member may ask for.
-        i32 = "group.max.session.timeout.ms" { default: Some("1800000"), }
-        /// Members that a classic group may have.
-        i32 = "group.max.size" { default: Some("2147483647"), valid: AtLeast(1.0), }
-        /// The smallest session timeout that a classic group's member may ask for.
-        i32 = "group.min.session.timeout.ms" { default: Some("6000"), }
-        /// Bytes of the text that may go with a committed offset.
-        i32 = "offset.metadata.max.bytes" { default: Some("4096"), importance: High, }
-        /// Milliseconds between two looks for offsets that have expired.
-        i64 = "offsets.retention.check.interval.ms" {
-            default: Some("600000"), valid: AtLeast(1.0), importance: High,
-        }
-        /// Minutes that offsets are kept after their group became empty.
-        i32 = "offsets.retention.minutes" {
-            default: Some("10080"), valid: AtLeast(1.0), importance: High,
         }
     }
 }

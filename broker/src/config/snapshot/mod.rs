@@ -4,8 +4,10 @@ use super::given::{Given, Refused};
 use super::listeners::{Listeners, Said, listeners};
 use super::quorum::{Membership, membership};
 use protocol::config::alter::{Target, check_broker};
+use protocol::config::coordinator::CoordinatorConfig;
 use protocol::config::describe::{self, Entry, Layers, Settings};
-use protocol::config::key::{Invalid, Lookup};
+use protocol::config::group::ConsumerGroupConfig;
+use protocol::config::key::{Invalid, Key, Lookup};
 use protocol::config::log::{CleanerConfig, LogConfig};
 use protocol::config::net::{FetchConfig, ListenerConfig, NetConfig, listener_prefix};
 use protocol::config::node::{
@@ -51,6 +53,7 @@ pub struct Values {
     pub net: NetConfig,
     pub fetch: FetchConfig,
     pub producer: ProducerConfig,
+    pub coordinator: CoordinatorConfig,
     pub offsets_topic: OffsetsTopicConfig,
     pub own: OwnConfig,
     /// What a topic without overrides is told.
@@ -70,6 +73,7 @@ impl Values {
             net: NetConfig::resolve(lookup)?,
             fetch: FetchConfig::resolve(lookup)?,
             producer: ProducerConfig::resolve(lookup)?,
+            coordinator: CoordinatorConfig::resolve(lookup)?,
             offsets_topic: OffsetsTopicConfig::resolve(lookup)?,
             own: OwnConfig::resolve(lookup)?,
             topic: Arc::new(topic_defaults(lookup)?),
@@ -78,11 +82,11 @@ impl Values {
 
     /// What no key can say alone.
     fn check(&self) -> Result<(), Invalid> {
-        let Values { registration, log, net, topic, .. } = self;
-        let refuse = |key: protocol::config::key::Key, value: &dyn ToString, why: &str| {
-            Err(key.invalid(&value.to_string(), why))
-        };
+        let Values { registration, log, net, topic, coordinator, .. } = self;
+        let refuse =
+            |key: Key, value: &dyn ToString, why: &str| Err(key.invalid(&value.to_string(), why));
         topic.check()?;
+        coordinator.check()?;
         if topic.retention_ms == 0 {
             return refuse(LogConfig::retention_ms(), &0, "must be -1, or at least 1");
         }
@@ -202,7 +206,8 @@ impl BrokerConfig {
     /// The values that its layers make.
     fn revalued(mut self) -> Result<BrokerConfig, Invalid> {
         let layers = self.layers();
-        let values = Values::resolve(&|name| layers.get(name))?;
+        let mut values = Values::resolve(&|name| layers.get(name))?;
+        values.coordinator = values.coordinator.clamped();
         values.check()?;
         self.connections_by_host = connections_by_host(&values.net)?;
         self.values = values;
@@ -235,15 +240,25 @@ impl BrokerConfig {
         }
     }
 
+    /// What a consumer group with these overrides is told here.
+    pub fn consumer_group(&self, overrides: &Settings) -> ConsumerGroupConfig {
+        let (layers, coordinator) = (self.layers(), &self.values.coordinator);
+        let config = ConsumerGroupConfig::of(overrides, &|name| layers.get(name));
+        config.unwrap_or(ConsumerGroupConfig {
+            assignment_interval_ms: coordinator.consumer_assignment_interval_ms,
+            heartbeat_interval_ms: coordinator.consumer_heartbeat_interval_ms,
+            session_timeout_ms: coordinator.consumer_session_timeout_ms,
+        })
+    }
+
     /// What one listener is told.
     pub fn listener(&self, name: &str) -> Result<ListenerConfig, Invalid> {
         let layers = self.layers();
         ListenerConfig::of(name, &|key| layers.get(key))
     }
 
-    /// Connections that one listener accepts at a time, if it has a limit of its own.
-    pub fn listener_max_connections(&self, name: &str) -> Option<i32> {
-        let key = NetConfig::max_connections();
+    /// A number that one listener is told apart from the others, if it is.
+    pub fn of_listener(&self, name: &str, key: Key) -> Option<i32> {
         let text = self.layers().get(&format!("{}{}", listener_prefix(name), key.name))?;
         key.parse(text).ok()
     }

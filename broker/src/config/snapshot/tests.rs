@@ -4,6 +4,7 @@ use super::BrokerConfig;
 use crate::config::given::Given;
 use protocol::config::alter::Target;
 use protocol::config::describe::{Settings, Source};
+use protocol::config::net::NetConfig;
 
 fn settings(pairs: &[(&str, &str)]) -> Settings {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -161,8 +162,8 @@ fn a_node_must_know_who_it_is() {
 fn a_change_takes_effect_and_a_bad_one_does_not() {
     let config = load("log.retention.hours=2\nlistener.name.x.max.connections=4").unwrap();
     assert_eq!(config.values.topic.retention_ms, 7_200_000);
-    assert_eq!(config.listener_max_connections("X"), Some(4));
-    assert_eq!(config.listener_max_connections("Y"), None);
+    assert_eq!(config.of_listener("X", NetConfig::max_connections()), Some(4));
+    assert_eq!(config.of_listener("Y", NetConfig::max_connections()), None);
     let (next, refused) = config.with_dynamic(
         &settings(&[("log.retention.ms", "5"), ("log.retention.hours", "1")]),
         &settings(&[("message.max.bytes", "9"), ("max.connections", "x")]),

@@ -1,13 +1,14 @@
 //! Who is connected: how many, from where, and how they are told to end.
 
 use super::limits::Limits;
+use super::pace::Pace;
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::task::Waker;
 use tokio::sync::Notify;
 
@@ -16,6 +17,9 @@ use tokio::sync::Notify;
 pub struct Roster {
     /// `max.connections`; changed at run time.
     connections_max: AtomicUsize,
+    /// `max.connection.creation.rate`, likewise.
+    connections_per_second_max: AtomicU32,
+    pace: Pace,
     is_stopping: AtomicBool,
     /// Somebody left, or all shall.
     changed: Notify,
@@ -45,6 +49,8 @@ impl Roster {
     pub fn new(connections_max: usize) -> Arc<Roster> {
         Arc::new(Roster {
             connections_max: connections_max.into(),
+            connections_per_second_max: u32::MAX.into(),
+            pace: Pace::default(),
             is_stopping: false.into(),
             changed: Notify::new(),
             state: Mutex::default(),
@@ -54,6 +60,16 @@ impl Roster {
     pub fn set_connections_max(&self, connections_max: usize) {
         self.connections_max.store(connections_max, Ordering::Relaxed);
         self.changed.notify_waiters();
+    }
+
+    /// Connections of all listeners that may begin in a second; `u32::MAX`: any number.
+    pub fn set_connections_per_second_max(&self, rate: u32) {
+        self.connections_per_second_max.store(rate, Ordering::Relaxed);
+    }
+
+    /// Returns when one more connection may begin, whichever listener has it.
+    pub(super) async fn paced(&self) {
+        self.pace.pass(|| self.connections_per_second_max.load(Ordering::Relaxed)).await;
     }
 
     /// Connections that are open now.

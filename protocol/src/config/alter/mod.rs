@@ -1,6 +1,7 @@
 //! What AlterConfigs and IncrementalAlterConfigs may change, and into what.
 
 use super::describe::Settings;
+use super::group_bounds::check_bounds;
 use super::key::{Invalid, Key, Lookup, Scope};
 use super::net::NetConfig;
 use super::tls::TLS;
@@ -98,9 +99,10 @@ pub fn check_topic(overrides: &Settings, broker: Lookup<'_, '_>) -> Result<Topic
     Ok(config)
 }
 
-/// Whether a group may have these overrides.
-pub fn check_group(overrides: &Settings) -> Result<(), Invalid> {
-    check_each(Target::Group, overrides)
+/// Whether a group may have these overrides on a broker with that configuration.
+pub fn check_group(overrides: &Settings, broker: Lookup<'_, '_>) -> Result<(), Invalid> {
+    check_each(Target::Group, overrides)?;
+    check_bounds(overrides, broker)
 }
 
 fn check_each(target: Target, overrides: &Settings) -> Result<(), Invalid> {

@@ -53,7 +53,7 @@ fn a_topic_is_checked_whole() {
         Err("remote.storage.enable=true: there is no remote storage here")
     });
     let group = |name: &str, value: &str| {
-        check_group(&Settings::from([(name.to_owned(), value.to_owned())]))
+        check_group(&Settings::from([(name.to_owned(), value.to_owned())]), &|_| None)
     };
     assert_eq!(group("share.isolation.level", "read_committed"), Ok(()));
     assert_eq!(group("retention.ms", "7").unwrap_err().why, "no such key");
