@@ -1,7 +1,7 @@
 //! GroupMachine: which step answers which request.
 
 use super::request::{Reply, Request};
-use super::state::{Decision, State};
+use super::state::{Decision, State, Timer};
 use crate::config::BrokerConfig;
 use crate::coordinator::{Effects, Machine, Moment, Token, Tuning};
 use kraft::image::Image;
@@ -35,7 +35,7 @@ impl Machine for GroupMachine {
     fn apply(&mut self, moment: &Moment<'_>, record: GroupRecord) {
         match record {
             GroupRecord::Offset(..) => {}
-            GroupRecord::Classic(..) => {}
+            GroupRecord::Classic(id, value) => self.state.replay_classic(moment, id, value),
             GroupRecord::Consumer(..)
             | GroupRecord::PartitionMetadata(..)
             | GroupRecord::Member(..)
@@ -46,20 +46,21 @@ impl Machine for GroupMachine {
         }
     }
 
-    fn loaded(&mut self, _moment: &Moment<'_>) -> Vec<Decision> {
-        Vec::new()
+    fn loaded(&mut self, moment: &Moment<'_>) -> Vec<Decision> {
+        self.state.is_loaded = true;
+        self.state.classic_groups_loaded(moment)
     }
 
-    fn step(&mut self, _moment: &Moment<'_>, _token: Token, request: Request) -> Decision {
+    fn step(&mut self, moment: &Moment<'_>, token: Token, request: Request) -> Decision {
         match request {
             Request::OffsetCommit(..) => Effects::none(),
             Request::OffsetFetch(..) => Effects::none(),
             Request::OffsetDelete(..) => Effects::none(),
 
-            Request::Join(..) => Effects::none(),
-            Request::Sync(..) => Effects::none(),
-            Request::Heartbeat(..) => Effects::none(),
-            Request::Leave(..) => Effects::none(),
+            Request::Join(client, it) => self.state.join(moment, token, &client, &it),
+            Request::Sync(_, it) => self.state.sync(moment, token, &it),
+            Request::Heartbeat(_, it) => self.state.heartbeat(moment, token, &it),
+            Request::Leave(client, it) => self.state.leave(moment, token, &client, &it),
 
             Request::ConsumerHeartbeat(..) => Effects::none(),
             Request::ConsumerDescribe(..) => Effects::none(),
@@ -78,7 +79,26 @@ impl Machine for GroupMachine {
         self.state.timers.next_deadline()
     }
 
-    fn expire(&mut self, _moment: &Moment<'_>) -> Option<Decision> {
-        None
+    fn expire(&mut self, moment: &Moment<'_>) -> Option<Decision> {
+        let timer = self.state.timers.pop_due(moment.now)?;
+        // What the timer was set for may be gone.
+        Some(self.state.run_out(moment, timer).unwrap_or_else(Effects::none))
+    }
+}
+
+impl State {
+    fn run_out(&mut self, moment: &Moment<'_>, timer: Timer) -> Option<Decision> {
+        match timer {
+            Timer::ClassicSession(group, id) => self.classic_session_is_over(moment, &group, &id),
+            Timer::ClassicJoin(group) => self.classic_joins_are_due(moment, &group),
+            Timer::ClassicSync(group) => self.classic_syncs_are_due(moment, &group),
+            Timer::ConsumerSession(..)
+            | Timer::ConsumerRebalance(..)
+            | Timer::ConsumerJoin(..)
+            | Timer::ConsumerSync(..)
+            | Timer::ConsumerAssignment(..)
+            | Timer::ConsumerRegex(..)
+            | Timer::OffsetsExpiry => None,
+        }
     }
 }

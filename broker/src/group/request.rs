@@ -86,6 +86,7 @@ impl Refuse for Reply {
             Reply::Join(it) => JoinGroupResponse::default()
                 .with_error_code(code)
                 .with_generation_id(-1)
+                .with_protocol_name(None)
                 .with_member_id(it.member_id)
                 .into(),
             Reply::Heartbeat(it) => it.with_error_code(code).into(),

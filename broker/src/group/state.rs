@@ -18,6 +18,8 @@ pub(super) struct State {
     pub(super) groups: BTreeMap<GroupId, Group>,
     pub(super) offsets: Offsets,
     pub(super) timers: Timers<Timer>,
+    /// The log was read; what is applied from now on, a step has decided.
+    pub(super) is_loaded: bool,
 }
 
 #[derive(Debug)]
@@ -29,10 +31,8 @@ pub(super) enum Group {
 /// What waits for its time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Timer {
-    /// A classic member was not heard of for its session.
+    /// A classic member was not heard of for its session, or an id that was given out not used.
     ClassicSession(GroupId, MemberId),
-    /// A member id that was given out was not used.
-    ClassicPending(GroupId, MemberId),
     /// The members of a classic group have had their time to join.
     ClassicJoin(GroupId),
     /// The members of a classic group have had their time to ask for their assignments.

@@ -1,5 +1,206 @@
 //! A classic group: its members, its generation, and where in a rebalance it is.
 
-/// See the module.
-#[derive(Debug)]
-pub(in crate::group) struct ClassicGroup {}
+use super::member::ClassicMember;
+use super::{subscription, vote};
+use indexmap::IndexMap;
+use protocol::coordinator::group::MemberId;
+use protocol::error::ErrorCode;
+use protocol::messages::join_group_request::JoinGroupRequestProtocol;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// What consumers call their kind.
+pub(super) const CONSUMER: &str = "consumer";
+
+/// Where in a rebalance a group is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::group) enum Phase {
+    /// Nobody is in.
+    #[default]
+    Empty,
+    /// Members are to join.
+    Preparing,
+    /// They have joined, and the leader is to say who gets what.
+    Completing,
+    Stable,
+}
+
+/// The first rebalance of a group waits for more members.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delay {
+    /// What runs now.
+    pub(super) ms: i32,
+    /// What may follow when more members came meanwhile.
+    pub(super) remaining_ms: i32,
+}
+
+/// See the module. Records tell the outcome of a rebalance, not its course, so all of this moves
+/// while requests are answered; a group that was loaded is [`Phase::Empty`] or [`Phase::Stable`].
+#[derive(Debug, Default)]
+pub(in crate::group) struct ClassicGroup {
+    pub(super) phase: Phase,
+    pub(super) previous: Phase,
+    /// When the phase began; None: older brokers did not say.
+    pub(super) since_ms: Option<i64>,
+    pub(super) generation: i32,
+    /// None until somebody joins: such a group only commits.
+    pub(super) protocol_type: Option<Arc<str>>,
+    pub(super) protocol: Option<Arc<str>>,
+    pub(super) leader: Option<MemberId>,
+    /// In the order in which they came.
+    pub(super) members: IndexMap<MemberId, ClassicMember>,
+    pub(super) by_instance: BTreeMap<Arc<str>, MemberId>,
+    /// Ids that were given out and have not joined.
+    pub(super) pending: BTreeSet<MemberId>,
+    /// Members that have not asked for their assignment.
+    pub(super) unsynced: BTreeSet<MemberId>,
+    /// What the members consume; None: they are no consumers, or speak differently.
+    pub(super) topics: Option<BTreeSet<Arc<str>>>,
+    pub(super) delay: Option<Delay>,
+    /// Since the last delay began.
+    pub(super) has_newcomer: bool,
+}
+
+/// What others ask of a group.
+impl ClassicGroup {
+    /// One that nobody has joined, since that moment of the day.
+    pub(in crate::group) fn new(wall_ms: i64) -> ClassicGroup {
+        ClassicGroup { since_ms: Some(wall_ms), ..ClassicGroup::default() }
+    }
+
+    pub(in crate::group) fn is_empty(&self) -> bool {
+        self.phase == Phase::Empty
+    }
+
+    pub(in crate::group) fn generation(&self) -> i32 {
+        self.generation
+    }
+
+    /// As DescribeGroups and ListGroups call it.
+    pub(in crate::group) fn state_name(&self) -> &'static str {
+        match self.phase {
+            Phase::Empty => "Empty",
+            Phase::Preparing => "PreparingRebalance",
+            Phase::Completing => "CompletingRebalance",
+            Phase::Stable => "Stable",
+        }
+    }
+
+    /// Empty for a group that only commits.
+    pub(in crate::group) fn protocol_type(&self) -> &str {
+        self.protocol_type.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn is_of_consumers(&self) -> bool {
+        self.protocol_type.as_deref() == Some(CONSUMER)
+    }
+
+    pub(super) fn is_leader(&self, id: &str) -> bool {
+        self.leader.as_deref() == Some(id)
+    }
+
+    /// The id as it is kept here, of a member.
+    pub(super) fn member_id(&self, id: &str) -> Option<MemberId> {
+        self.members.get_key_value(id).map(|(id, _)| MemberId::clone(id))
+    }
+
+    /// UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID when another id stands for the instance.
+    pub(super) fn identify(&self, id: &str, instance: Option<&str>) -> Result<MemberId, ErrorCode> {
+        if let Some(instance) = instance {
+            let current = self.by_instance.get(instance).ok_or(ErrorCode::UnknownMemberId)?;
+            if **current != *id {
+                return Err(ErrorCode::FencedInstanceId);
+            }
+        }
+        self.member_id(id).ok_or(ErrorCode::UnknownMemberId)
+    }
+
+    /// Whether somebody who can do this may join.
+    pub(super) fn accepts(&self, kind: &str, protocols: &[JoinGroupRequestProtocol]) -> bool {
+        if self.is_empty() {
+            return !kind.is_empty() && !protocols.is_empty();
+        }
+        let all_can = |name: &str| self.members.values().all(|member| member.supports(name));
+        self.protocol_type() == kind && protocols.iter().any(|it| all_can(&it.name))
+    }
+
+    /// The longest that a member asked for.
+    pub(super) fn rebalance_timeout_ms(&self) -> i32 {
+        self.members.values().map(|member| member.rebalance_timeout_ms).max().unwrap_or(0)
+    }
+
+    pub(super) fn joining(&self) -> usize {
+        self.members.values().filter(|member| member.joining.is_some()).count()
+    }
+
+    pub(super) fn all_have_joined(&self) -> bool {
+        self.pending.is_empty() && self.members.values().all(|member| member.joining.is_some())
+    }
+}
+
+/// How it moves.
+impl ClassicGroup {
+    pub(super) fn enter(&mut self, phase: Phase, wall_ms: i64) {
+        self.previous = std::mem::replace(&mut self.phase, phase);
+        self.since_ms = Some(wall_ms);
+    }
+
+    /// The first one says what kind of group it is, and leads.
+    pub(super) fn add(&mut self, id: MemberId, kind: &str, member: ClassicMember) {
+        if self.members.is_empty() {
+            self.protocol_type = Some(kind.into());
+        }
+        if let Some(instance) = &member.instance {
+            self.by_instance.insert(Arc::clone(instance), MemberId::clone(&id));
+        }
+        self.pending.remove(&id);
+        self.leader.get_or_insert_with(|| MemberId::clone(&id));
+        self.members.insert(id, member);
+    }
+
+    /// A member, or an id that has not joined.
+    pub(super) fn remove(&mut self, id: &str) -> Option<ClassicMember> {
+        self.pending.remove(id);
+        self.unsynced.remove(id);
+        let removed = self.members.shift_remove(id)?;
+        if let Some(instance) = &removed.instance {
+            self.by_instance.remove(instance);
+        }
+        if self.is_leader(id) {
+            self.leader = self.members.keys().next().cloned();
+        }
+        Some(removed)
+    }
+
+    /// Whether the leader has joined, or somebody who has leads now.
+    pub(super) fn elect_leader(&mut self) -> bool {
+        let Some(leader) = &self.leader else { return false };
+        let has_joined = |member: &ClassicMember| member.joining.is_some();
+        if !self.members.get(leader).is_some_and(has_joined) {
+            let other = self.members.iter().find(|(_, member)| has_joined(member));
+            let Some((other, _)) = other else { return false };
+            self.leader = Some(MemberId::clone(other));
+        }
+        true
+    }
+
+    pub(super) fn begin_generation(&mut self, wall_ms: i64) {
+        self.generation = self.generation.saturating_add(1);
+        self.protocol = vote::elect(self.members.values());
+        self.topics = self.topics_of_members();
+        let phase = if self.members.is_empty() { Phase::Empty } else { Phase::Completing };
+        self.enter(phase, wall_ms);
+        self.unsynced.clear();
+    }
+
+    pub(super) fn topics_of_members(&self) -> Option<BTreeSet<Arc<str>>> {
+        if !self.is_of_consumers() {
+            return None;
+        }
+        let mut topics = BTreeSet::new();
+        for member in self.members.values() {
+            subscription::read(member.metadata(self.protocol.as_deref()?)?, &mut topics)?;
+        }
+        Some(topics)
+    }
+}

@@ -1,3 +1,18 @@
 //! Groups whose members assign their partitions themselves: JoinGroup and SyncGroup.
 
+mod commits;
+mod describe;
 pub(super) mod group;
+mod heartbeat;
+mod instances;
+mod join;
+mod leave;
+mod member;
+mod rebalance;
+mod replay;
+mod replies;
+mod sessions;
+mod subscription;
+mod sync;
+mod turn;
+mod vote;

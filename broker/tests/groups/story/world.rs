@@ -54,7 +54,7 @@ pub(crate) struct World {
 
 impl Default for World {
     fn default() -> World {
-        World {
+        let mut world = World {
             machine: GroupMachine::default(),
             log: Vec::new(),
             image: Image::default(),
@@ -65,7 +65,10 @@ impl Default for World {
             waiting: BTreeMap::new(),
             tokens: 0,
             fail_next: None,
-        }
+        };
+        // The log is empty: there is nothing to begin with.
+        assert!(world.restart().is_empty());
+        world
     }
 }
 
