@@ -48,6 +48,7 @@ impl Machine for GroupMachine {
 
     fn loaded(&mut self, moment: &Moment<'_>) -> Vec<Decision> {
         self.state.is_loaded = true;
+        self.state.start_consumer_timers(moment);
         self.state.classic_groups_loaded(moment)
     }
 
@@ -62,8 +63,12 @@ impl Machine for GroupMachine {
             Request::Heartbeat(_, it) => self.state.heartbeat(moment, token, &it),
             Request::Leave(client, it) => self.state.leave(moment, token, &client, &it),
 
-            Request::ConsumerHeartbeat(..) => Effects::none(),
-            Request::ConsumerDescribe(..) => Effects::none(),
+            Request::ConsumerHeartbeat(client, it) => {
+                self.state.consumer_heartbeat(moment, token, &client, &it)
+            }
+            Request::ConsumerDescribe(_, it) => {
+                Effects::reply(token, self.state.consumer_describe(moment, &it).into())
+            }
 
             Request::Describe(..) => Effects::none(),
             Request::List(..) => Effects::none(),
@@ -71,7 +76,8 @@ impl Machine for GroupMachine {
         }
     }
 
-    fn image_changed(&mut self, _moment: &Moment<'_>, _old: &Image) -> Vec<Decision> {
+    fn image_changed(&mut self, moment: &Moment<'_>, old: &Image) -> Vec<Decision> {
+        self.state.consumer_image_changed(moment, old);
         Vec::new()
     }
 
@@ -92,11 +98,12 @@ impl State {
             Timer::ClassicSession(group, id) => self.classic_session_is_over(moment, &group, &id),
             Timer::ClassicJoin(group) => self.classic_joins_are_due(moment, &group),
             Timer::ClassicSync(group) => self.classic_syncs_are_due(moment, &group),
-            Timer::ConsumerSession(..)
-            | Timer::ConsumerRebalance(..)
-            | Timer::ConsumerJoin(..)
+            Timer::ConsumerSession(group, id) => self.consumer_session_over(moment, &group, &id),
+            Timer::ConsumerRebalance(group, id) => {
+                self.consumer_rebalance_over(moment, &group, &id)
+            }
+            Timer::ConsumerJoin(..)
             | Timer::ConsumerSync(..)
-            | Timer::ConsumerAssignment(..)
             | Timer::ConsumerRegex(..)
             | Timer::OffsetsExpiry => None,
         }

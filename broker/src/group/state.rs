@@ -43,8 +43,6 @@ pub(super) enum Timer {
     /// A classic member of a consumer group has had its time to join, or to ask for its assignment.
     ConsumerJoin(GroupId, MemberId),
     ConsumerSync(GroupId, MemberId),
-    /// The target assignment of a consumer group may be computed again.
-    ConsumerAssignment(GroupId),
     /// Patterns are looked up again.
     ConsumerRegex(GroupId),
     /// Old offsets, and groups without any, are looked for.

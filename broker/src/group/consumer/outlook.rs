@@ -11,8 +11,7 @@ use protocol::ids::Uuid;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Where there is none: no partitions.
-pub(super) static NOTHING: Partitions = Partitions::new();
+static NOTHING: Partitions = Partitions::new();
 
 /// See the module.
 #[derive(Clone, Copy, Debug)]
@@ -102,10 +101,15 @@ impl<'a> Outlook<'a> {
     }
 
     /// What a member should have had until now; one that takes another's place, what that had.
-    pub(super) fn target(&self, id: &MemberId) -> &'a Partitions {
+    /// None: it was never given a target.
+    pub(super) fn known_target(&self, id: &MemberId) -> Option<&'a Partitions> {
         let is_changed = self.changed.is_some_and(|(it, _)| it == id);
-        let known = self.replaced.filter(|_| is_changed).unwrap_or(id);
-        self.group.target(known).unwrap_or(&NOTHING)
+        self.group.target(self.replaced.filter(|_| is_changed).unwrap_or(id))
+    }
+
+    /// The same, where none is nothing.
+    pub(super) fn target(&self, id: &MemberId) -> &'a Partitions {
+        self.known_target(id).unwrap_or(&NOTHING)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::group::ConsumerGroup;
 use crate::coordinator::Moment;
-use crate::group::state::{Group, State, Timer};
-use protocol::coordinator::group::{GroupId, GroupRecord, MemberId};
+use crate::group::state::{Group, State};
+use protocol::coordinator::group::{GroupId, GroupRecord};
 use std::sync::Arc;
 
 impl State {
@@ -30,7 +30,6 @@ impl State {
             }
             GroupRecord::Member(id, member, None) => {
                 self.known_consumer(&id, |group| group.member_record(&member, None));
-                self.forget_consumer_timers(&id, &member);
             }
             GroupRecord::Target(id, Some(value)) => {
                 self.some_consumer(&id, |group| group.target_record(Some(&value)));
@@ -73,21 +72,6 @@ impl State {
     fn known_consumer(&mut self, id: &GroupId, change: impl FnOnce(&mut ConsumerGroup)) {
         if let Some(Group::Consumer(group)) = self.groups.get_mut(id) {
             change(group);
-        }
-    }
-
-    /// The timers of a member that is gone.
-    fn forget_consumer_timers(&mut self, id: &GroupId, member: &MemberId) {
-        let key = || (Arc::clone(id), Arc::clone(member));
-        let timers = [
-            Timer::ConsumerSession,
-            Timer::ConsumerRebalance,
-            Timer::ConsumerJoin,
-            Timer::ConsumerSync,
-        ];
-        for timer in timers {
-            let (id, member) = key();
-            self.timers.cancel(&timer(id, member));
         }
     }
 }

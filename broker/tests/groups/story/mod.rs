@@ -15,11 +15,12 @@
 //! `a1`, the next as `a2`.
 
 mod classic;
+mod consumer;
 mod metadata;
 mod names;
 mod records;
 mod words;
-mod world;
+pub(crate) mod world;
 
 use broker::group::{Client, Reply, Request};
 use names::Names;
@@ -148,14 +149,16 @@ pub(crate) type Make = Box<dyn FnOnce(&Client) -> Request>;
 
 /// The version that is meant unless the line says another, and the request. One line a kind.
 fn request(ask: &Ask<'_>) -> Option<(i16, Make)> {
-    classic::request(ask)
+    classic::request(ask).or_else(|| consumer::request(ask))
 }
 
 /// What a client keeps of a reply.
 fn learn(reply: &Reply, caller: &mut Caller) {
     classic::learn(reply, caller);
+    consumer::learn(reply, caller);
 }
 
 fn spell(reply: &Reply) -> String {
-    classic::spell(reply).unwrap_or_else(|| format!("{reply:?}"))
+    let known = classic::spell(reply).or_else(|| consumer::spell(reply));
+    known.unwrap_or_else(|| format!("{reply:?}"))
 }

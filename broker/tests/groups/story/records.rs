@@ -1,14 +1,90 @@
 //! How a record is told in a line.
 
 use super::metadata;
-use protocol::coordinator::group::{ClassicGroupValue, ClassicMemberValue, GroupRecord};
+use protocol::coordinator::group::{
+    ClassicGroupValue, ClassicMemberValue, ConsumerGroupValue, CurrentValue, GroupRecord,
+    MemberTargetValue, MemberValue, RegexValue, TargetValue, TopicPartitions,
+};
+use std::sync::Arc;
 
 pub(crate) fn spell(record: &GroupRecord) -> String {
     match record {
         GroupRecord::Classic(group, None) => format!("Classic {group}: gone"),
         GroupRecord::Classic(group, Some(value)) => format!("Classic {group}: {}", classic(value)),
-        other => format!("{other:?}"),
+        GroupRecord::Consumer(group, value) => {
+            let epoch = |it: &ConsumerGroupValue| format!("epoch {}", it.epoch);
+            format!("Consumer {group}: {}", or_gone(value, epoch))
+        }
+        GroupRecord::Member(group, id, value) => {
+            format!("Member {group} {id}: {}", or_gone(value, member))
+        }
+        GroupRecord::Target(group, value) => {
+            let target = |it: &TargetValue| format!("epoch {} at {}", it.epoch, it.timestamp_ms);
+            format!("Target {group}: {}", or_gone(value, target))
+        }
+        GroupRecord::MemberTarget(group, id, value) => {
+            let target = |it: &MemberTargetValue| partitions(&it.partitions);
+            format!("MemberTarget {group} {id}: {}", or_gone(value, target))
+        }
+        GroupRecord::Current(group, id, value) => {
+            format!("Current {group} {id}: {}", or_gone(value, current))
+        }
+        GroupRecord::Regex(group, regex, value) => {
+            let topics = |it: &RegexValue| format!("{:?}", it.topics);
+            format!("Regex {group} {regex}: {}", or_gone(value, topics))
+        }
+        GroupRecord::Offset(..) | GroupRecord::PartitionMetadata(..) => format!("{record:?}"),
     }
+}
+
+fn or_gone<V>(value: &Option<V>, spell: impl Fn(&V) -> String) -> String {
+    value.as_ref().map_or_else(|| "gone".to_owned(), spell)
+}
+
+fn member(value: &MemberValue) -> String {
+    let mut words = vec![format!("topics {:?}", value.subscribed_topics)];
+    let mut add = |what: &str, text: &Option<Arc<str>>| {
+        let text = text.as_ref().filter(|text| !text.is_empty());
+        words.extend(text.map(|text| format!("{what} {text}")));
+    };
+    add("regex", &value.subscribed_regex);
+    add("instance", &value.instance_id);
+    add("rack", &value.rack_id);
+    add("assignor", &value.server_assignor);
+    if let Some(it) = &value.classic {
+        let protocols: Vec<_> = it.protocols.iter().map(|(name, _)| name.as_ref()).collect();
+        words.push(format!("classic {}, session {}", protocols.join(" "), it.session_timeout_ms));
+    }
+    words.join(", ")
+}
+
+fn current(value: &CurrentValue) -> String {
+    let state = match value.state {
+        0 => "stable",
+        1 => "must revoke",
+        2 => "waits",
+        _ => "in another state",
+    };
+    let (epoch, before) = (value.member_epoch, value.previous_member_epoch);
+    let assigned = partitions(&value.assigned);
+    let revoking = match value.pending_revocation.as_slice() {
+        [] => String::new(),
+        revoking => format!(", gives up {}", partitions(revoking)),
+    };
+    format!("{state} in epoch {epoch} after {before}, has {assigned}{revoking}")
+}
+
+/// `a[0@3 1@4]`: by topic, each with its epoch where that is said.
+fn partitions(topics: &[TopicPartitions]) -> String {
+    let topic = |it: &TopicPartitions| {
+        let epochs = it.epochs.iter().map(|epoch| format!("@{epoch}"));
+        let epochs = epochs.chain(std::iter::repeat(String::new()));
+        let numbers = it.partitions.iter().zip(epochs);
+        let numbers: Vec<_> = numbers.map(|(number, epoch)| format!("{number}{epoch}")).collect();
+        format!("{}[{}]", it.topic_id, numbers.join(" "))
+    };
+    let topics: Vec<_> = topics.iter().map(topic).collect();
+    if topics.is_empty() { "nothing".to_owned() } else { topics.join(" ") }
 }
 
 fn classic(value: &ClassicGroupValue) -> String {

@@ -211,6 +211,16 @@ impl World {
         self.image.topic(name).unwrap().id.to_string()
     }
 
+    pub(crate) fn has_topic(&self, name: &str) -> bool {
+        self.image.topic(name).is_some()
+    }
+
+    /// Of a topic, if it exists.
+    pub(crate) fn partitions(&self, name: &str) -> Vec<(Uuid, i32)> {
+        let topic = self.image.topic(name).into_iter();
+        topic.flat_map(|it| it.partitions.keys().map(|number| (it.id, *number))).collect()
+    }
+
     pub(crate) fn drop_topic(&mut self, name: &str) -> Vec<Event> {
         let topic_id = self.image.topic(name).unwrap().id;
         self.change(vec![RemoveTopicRecord { topic_id, ..RemoveTopicRecord::default() }.into()])
