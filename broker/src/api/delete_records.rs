@@ -5,6 +5,7 @@ use super::handler::Handler;
 use super::hosted;
 use super::named::Named;
 use super::reply::{Handled, Reply};
+use crate::metadata::is_internal;
 use crate::partition::upkeep::Chore;
 use protocol::error::ErrorCode;
 use protocol::messages::delete_records_request::{DeleteRecordsPartition, DeleteRecordsTopic};
@@ -19,9 +20,6 @@ pub(super) struct DeleteRecords;
 
 /// In place of an offset: all that is promised.
 const HIGH_WATERMARK: i64 = -1;
-
-/// Topics of the cluster itself: their records are not for users to delete.
-const INTERNAL: [&str; 3] = ["__consumer_offsets", "__transaction_state", "__share_group_state"];
 
 impl Handler for DeleteRecords {
     type Request = DeleteRecordsRequest;
@@ -66,7 +64,8 @@ fn delete(
 ) -> Result<i64, ErrorCode> {
     let name = topic.name.as_str();
     let partition = hosted::find(ctx, Named::Name(name), asked.partition_index)?;
-    if INTERNAL.contains(&name) {
+    // Records of the brokers' own are not for users to delete.
+    if is_internal(name) {
         return Err(ErrorCode::InvalidTopicException);
     }
     partition.leader_epoch(-1)?;

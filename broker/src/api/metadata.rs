@@ -2,19 +2,19 @@
 
 use super::context::{Ctx, RequestContext};
 use super::handler::Handler;
+use super::internal_topics::{self, create, on_demand};
+use super::operations;
 use super::reply::{Handled, Reply};
-use super::{forward, operations};
 use crate::metadata::{View, any_live, is_internal};
 use kraft::controller::check_topic_name;
 use kraft::image::{Image, Partition, Topic};
 use protocol::error::ErrorCode;
 use protocol::ids::Uuid;
-use protocol::messages::create_topics_request::CreatableTopic;
 use protocol::messages::metadata_response::{
     MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic,
 };
 use protocol::messages::{
-    BrokerId, CreateTopicsRequest, MetadataRequest, MetadataResponse, StrBytes, TopicName, Versions,
+    BrokerId, MetadataRequest, MetadataResponse, StrBytes, TopicName, Versions,
 };
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -64,7 +64,8 @@ impl Handler for Metadata {
         let ctx = ctx.clone();
         Ok(Reply::later(async move {
             // However it ends, the client is told what was so when it asked, and asks again.
-            if tokio::time::timeout(CREATION_WAIT, create(&ctx, missing)).await.is_err() {
+            let topics = missing.into_iter().map(|name| on_demand(&ctx, name)).collect();
+            if tokio::time::timeout(CREATION_WAIT, create(&ctx, topics)).await.is_err() {
                 tracing::warn!("The controller has not made topics within {CREATION_WAIT:?}");
             }
             Ok(response.into())
@@ -210,28 +211,10 @@ fn unknown(name: &TopicName) -> MetadataResponseTopic {
         .with_is_internal(is_internal(name))
 }
 
-/// The topics of an answer that could be made. Internal ones are made by those who keep them.
+/// The topics of an answer that could be made. Those of coordinators that are not there are not.
 fn missing(topics: &[MetadataResponseTopic]) -> Vec<TopicName> {
     let unknown = ErrorCode::UnknownTopicOrPartition.code();
-    let missing = topics.iter().filter(|topic| topic.error_code == unknown && !topic.is_internal);
-    missing.filter_map(|topic| topic.name.clone()).collect()
-}
-
-/// Makes topics with the broker's defaults.
-async fn create(ctx: &Ctx, names: Vec<TopicName>) {
-    let topic = |name| {
-        CreatableTopic::default()
-            .with_name(name)
-            .with_num_partitions(-1)
-            .with_replication_factor(-1)
-    };
-    let topics = names.into_iter().map(topic).collect();
-    let request = CreateTopicsRequest::default().with_topics(topics);
-    let Ok(response) = forward::ask(ctx, request).await else { return };
-    // That another client was faster is no failure.
-    let harmless = [ErrorCode::None.code(), ErrorCode::TopicAlreadyExists.code()];
-    for topic in response.topics.iter().filter(|topic| !harmless.contains(&topic.error_code)) {
-        let why = topic.error_message.as_deref().unwrap_or_default();
-        tracing::warn!("Topic {} was not created on demand: {why}", topic.name.as_str());
-    }
+    let missing = topics.iter().filter(|topic| topic.error_code == unknown);
+    let names = missing.filter_map(|topic| topic.name.clone());
+    names.filter(|name| !is_internal(name) || name.as_str() == internal_topics::OFFSETS).collect()
 }

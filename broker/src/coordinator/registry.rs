@@ -36,6 +36,8 @@ pub struct Coordinator<M: Machine> {
     shards: ArcSwap<Shards<M>>,
     loads: Arc<Semaphore>,
     tasks: Mutex<JoinSet<()>>,
+    /// Of the metadata image that the shards follow.
+    followed: watch::Sender<i64>,
     is_closed: AtomicBool,
 }
 
@@ -54,6 +56,7 @@ impl<M: Machine> Coordinator<M> {
             shards: ArcSwap::from_pointee(Shards { partitions: 0, here: BTreeMap::new() }),
             loads: Arc::new(Semaphore::new(LOADS_MAX)),
             tasks: Mutex::default(),
+            followed: watch::Sender::new(-1),
             is_closed: AtomicBool::new(false),
         })
     }
@@ -101,6 +104,14 @@ impl<M: Machine> Coordinator<M> {
         }
     }
 
+    /// Waits until the shards have followed the metadata up to `offset`: whoever created the topic
+    /// then finds them here.
+    pub async fn when_followed(&self, offset: i64) {
+        let mut followed = self.followed.subscribe();
+        // The sender is ours, so it cannot be gone.
+        let _at = followed.wait_for(|at| offset <= *at).await.is_ok();
+    }
+
     /// Starts and ends shards as partitions come and go, and tells the others what has changed.
     /// Only one task may call it.
     pub fn apply(&self, image: &Arc<Image>) {
@@ -129,6 +140,7 @@ impl<M: Machine> Coordinator<M> {
             }
         }
         while self.tasks.lock().try_join_next().is_some() {}
+        self.followed.send_replace(image.offset);
     }
 
     /// The partitions that this broker leads, and in which epoch.
@@ -146,6 +158,7 @@ impl<M: Machine> Coordinator<M> {
     fn start(&self, partition: Arc<Partition>, epoch: i32, image: &Arc<Image>) -> Arc<Shard<M>> {
         let World { env, config, .. } = self.world.clone();
         let shard = Shard::new(Scene { env, config, partition, epoch }, Arc::clone(image));
+        shard.load_if_empty();
         self.tasks.lock().spawn(Arc::clone(&shard).live(Arc::clone(&self.loads)));
         shard
     }

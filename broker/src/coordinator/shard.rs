@@ -168,7 +168,9 @@ impl<M: Machine> Shard<M> {
     pub(super) async fn live(self: Arc<Shard<M>>, loads: Arc<Semaphore>) {
         let mut pause = RELOAD_PAUSE;
         loop {
-            match self.load(&loads).await {
+            let is_loaded = !matches!(self.turn.lock().phase, Phase::Loading);
+            let loaded = if is_loaded { Ok(()) } else { self.load(&loads).await };
+            match loaded {
                 Ok(()) => {
                     self.keep_time().await;
                     pause = RELOAD_PAUSE;
@@ -184,6 +186,15 @@ impl<M: Machine> Shard<M> {
                 return;
             }
             sleep(pause).await;
+        }
+    }
+
+    /// A new partition has nothing to wait for.
+    pub(super) fn load_if_empty(&self) {
+        let log = self.scene.partition.log();
+        if log.log_start() == log.log_end() {
+            let image = Arc::clone(&self.turn.lock().image);
+            self.put(Event::Loaded(Box::default(), log.log_end(), image));
         }
     }
 

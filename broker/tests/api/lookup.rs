@@ -126,8 +126,8 @@ async fn a_topic_that_is_asked_for_is_made() {
     let bad = broker.ask(&asked("a b", true), 9).await;
     assert_eq!(shown(&bad), format!("a b:{}:0", InvalidTopicException.code()));
     for _ in 0..2 {
-        let internal = broker.ask(&asked("__consumer_offsets", true), 9).await;
-        assert_eq!(shown(&internal), format!("__consumer_offsets:{unknown}:0"));
+        let internal = broker.ask(&asked("__share_group_state", true), 9).await;
+        assert_eq!(shown(&internal), format!("__share_group_state:{unknown}:0"));
         assert!(internal.topics[0].is_internal);
     }
     broker.stop().await;
@@ -257,7 +257,7 @@ async fn the_quorum_is_this_node() {
 }
 
 #[tokio::test]
-async fn there_is_no_coordinator_so_far() {
+async fn transactions_and_share_groups_have_no_coordinator_so_far() {
     let broker = Served::start().await;
     let check =
         async |kind: i8, key: &str, versions: std::ops::RangeInclusive<i16>, want: ErrorCode| {
@@ -280,8 +280,6 @@ async fn there_is_no_coordinator_so_far() {
                 }
             }
         };
-    check(0, "g", 0..=6, CoordinatorNotAvailable).await;
-    check(0, "", 0..=6, CoordinatorNotAvailable).await;
     check(1, "t", 1..=6, CoordinatorNotAvailable).await;
     let share = format!("g:{}:3", OTHER);
     check(2, &share, 1..=5, InvalidRequest).await;

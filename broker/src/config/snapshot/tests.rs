@@ -63,7 +63,7 @@ fn the_sample_file_of_kafka_is_read_whole() {
         given.warnings(),
         [
             "Unknown keys are ignored: some.plugin",
-            "These keys have no effect here: num.network.threads, offsets.topic.replication.factor",
+            "These keys have no effect here: num.network.threads",
         ]
     );
     let id = |name: &str| config.describe().into_iter().find(|it| it.name == name).unwrap();

@@ -146,6 +146,7 @@ async fn what_is_not_known_is_passed_over_and_what_is_damaged_is_not() {
 #[tokio::test(start_paused = true)]
 async fn who_waits_where_the_leader_goes_is_sent_away() {
     let mut world = World::new(1).await;
+    world.ask("a", Ask::Add("x")).reply().await.unwrap();
     let waits = world.ask("a", Ask::Wait);
     world.lead(0, 2);
     assert_eq!(waits.reply().await, Err(ErrorCode::NotCoordinator));
