@@ -34,7 +34,7 @@ impl Machine for GroupMachine {
 
     fn apply(&mut self, moment: &Moment<'_>, record: GroupRecord) {
         match record {
-            GroupRecord::Offset(..) => {}
+            GroupRecord::Offset(key, value) => self.state.replay_offset(key, value),
             GroupRecord::Classic(id, value) => self.state.replay_classic(moment, id, value),
             GroupRecord::Consumer(..)
             | GroupRecord::PartitionMetadata(..)
@@ -49,14 +49,17 @@ impl Machine for GroupMachine {
     fn loaded(&mut self, moment: &Moment<'_>) -> Vec<Decision> {
         self.state.is_loaded = true;
         self.state.start_consumer_timers(moment);
-        self.state.classic_groups_loaded(moment)
+        self.state.schedule_expiry(moment);
+        let mut decisions = self.state.classic_groups_loaded(moment);
+        decisions.extend(self.state.forget_topics_that_went(moment));
+        decisions
     }
 
     fn step(&mut self, moment: &Moment<'_>, token: Token, request: Request) -> Decision {
         match request {
-            Request::OffsetCommit(..) => Effects::none(),
-            Request::OffsetFetch(..) => Effects::none(),
-            Request::OffsetDelete(..) => Effects::none(),
+            Request::OffsetCommit(client, it) => self.state.commit(moment, token, &client, &it),
+            Request::OffsetFetch(_, it) => self.state.fetch_offsets(token, &it),
+            Request::OffsetDelete(_, it) => self.state.delete_offsets(token, &it),
 
             Request::Join(client, it) => self.state.join(moment, token, &client, &it),
             Request::Sync(_, it) => self.state.sync(moment, token, &it),
@@ -70,15 +73,15 @@ impl Machine for GroupMachine {
                 Effects::reply(token, self.state.consumer_describe(moment, &it).into())
             }
 
-            Request::Describe(..) => Effects::none(),
-            Request::List(..) => Effects::none(),
-            Request::Delete(..) => Effects::none(),
+            Request::Describe(client, it) => self.state.describe(token, &client, &it),
+            Request::List(_, it) => self.state.list(token, &it),
+            Request::Delete(_, it) => self.state.delete_groups(token, &it),
         }
     }
 
     fn image_changed(&mut self, moment: &Moment<'_>, old: &Image) -> Vec<Decision> {
         self.state.consumer_image_changed(moment, old);
-        Vec::new()
+        self.state.forget_topics(moment, old)
     }
 
     fn next_deadline(&self) -> Option<Duration> {
@@ -102,10 +105,8 @@ impl State {
             Timer::ConsumerRebalance(group, id) => {
                 self.consumer_rebalance_over(moment, &group, &id)
             }
-            Timer::ConsumerJoin(..)
-            | Timer::ConsumerSync(..)
-            | Timer::ConsumerRegex(..)
-            | Timer::OffsetsExpiry => None,
+            Timer::ConsumerJoin(..) | Timer::ConsumerSync(..) | Timer::ConsumerRegex(..) => None,
+            Timer::OffsetsExpiry => Some(self.expire_offsets(moment)),
         }
     }
 }

@@ -4,6 +4,9 @@
 mod classic;
 mod config;
 mod consumer;
+mod deletion;
+mod kind;
+mod listing;
 mod machine;
 mod offsets;
 mod record;

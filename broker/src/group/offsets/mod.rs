@@ -1,3 +1,8 @@
 //! Committed offsets.
 
+mod commit;
+mod delete;
+mod expiry;
+mod fetch;
+mod replay;
 pub(super) mod store;

@@ -18,6 +18,7 @@ mod classic;
 mod consumer;
 mod metadata;
 mod names;
+mod offsets;
 mod records;
 mod words;
 pub(crate) mod world;
@@ -149,7 +150,7 @@ pub(crate) type Make = Box<dyn FnOnce(&Client) -> Request>;
 
 /// The version that is meant unless the line says another, and the request. One line a kind.
 fn request(ask: &Ask<'_>) -> Option<(i16, Make)> {
-    classic::request(ask).or_else(|| consumer::request(ask))
+    classic::request(ask).or_else(|| consumer::request(ask)).or_else(|| offsets::request(ask))
 }
 
 /// What a client keeps of a reply.
@@ -160,5 +161,6 @@ fn learn(reply: &Reply, caller: &mut Caller) {
 
 fn spell(reply: &Reply) -> String {
     let known = classic::spell(reply).or_else(|| consumer::spell(reply));
+    let known = known.or_else(|| offsets::spell(reply));
     known.unwrap_or_else(|| format!("{reply:?}"))
 }

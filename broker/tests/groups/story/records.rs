@@ -3,7 +3,8 @@
 use super::metadata;
 use protocol::coordinator::group::{
     ClassicGroupValue, ClassicMemberValue, ConsumerGroupValue, CurrentValue, GroupRecord,
-    MemberTargetValue, MemberValue, RegexValue, TargetValue, TopicPartitions,
+    MemberTargetValue, MemberValue, OffsetKey, OffsetValue, RegexValue, TargetValue,
+    TopicPartitions,
 };
 use std::sync::Arc;
 
@@ -33,7 +34,10 @@ pub(crate) fn spell(record: &GroupRecord) -> String {
             let topics = |it: &RegexValue| format!("{:?}", it.topics);
             format!("Regex {group} {regex}: {}", or_gone(value, topics))
         }
-        GroupRecord::Offset(..) | GroupRecord::PartitionMetadata(..) => format!("{record:?}"),
+        GroupRecord::Offset(key, value) => {
+            format!("Offset {}: {}", offset_key(key), or_gone(value, offset))
+        }
+        GroupRecord::PartitionMetadata(..) => format!("{record:?}"),
     }
 }
 
@@ -103,5 +107,22 @@ fn classic(value: &ClassicGroupValue) -> String {
         value.leader.as_deref().unwrap_or("-"),
         value.current_state_timestamp_ms,
         members.join("; "),
+    )
+}
+
+fn offset_key(key: &OffsetKey) -> String {
+    format!("{} {}/{}", key.group, key.topic, key.partition)
+}
+
+fn offset(value: &OffsetValue) -> String {
+    let note = if value.metadata.is_empty() { "" } else { "+" };
+    let (offset, epoch, metadata) = (value.offset, value.leader_epoch, &value.metadata);
+    let expires = match value.expire_timestamp_ms {
+        -1 => String::new(),
+        ms => format!(", until {ms}"),
+    };
+    format!(
+        "{offset}@{epoch}{note}{metadata} of {}, at {}{expires}",
+        value.topic_id, value.commit_timestamp_ms
     )
 }

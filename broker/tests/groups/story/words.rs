@@ -15,6 +15,11 @@ impl<'a> Words<'a> {
         self.0.get(at).copied().unwrap_or_else(|| panic!("a word is missing from {:?}", self.0))
     }
 
+    /// The words from `at` on.
+    pub(crate) fn plain_from(&self, at: usize) -> impl Iterator<Item = &'a str> {
+        self.0.iter().skip(at).copied()
+    }
+
     pub(crate) fn get(&self, key: &str) -> Option<&'a str> {
         self.0.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
     }
