@@ -49,6 +49,7 @@ impl Machine for GroupMachine {
     fn loaded(&mut self, moment: &Moment<'_>) -> Vec<Decision> {
         self.state.is_loaded = true;
         self.state.start_consumer_timers(moment);
+        self.state.look_up_stale_patterns(moment);
         self.state.schedule_expiry(moment);
         let mut decisions = self.state.classic_groups_loaded(moment);
         decisions.extend(self.state.forget_topics_that_went(moment));
@@ -81,6 +82,7 @@ impl Machine for GroupMachine {
 
     fn image_changed(&mut self, moment: &Moment<'_>, old: &Image) -> Vec<Decision> {
         self.state.consumer_image_changed(moment, old);
+        self.state.patterns_image_changed(moment, old);
         self.state.forget_topics(moment, old)
     }
 
@@ -105,7 +107,8 @@ impl State {
             Timer::ConsumerRebalance(group, id) => {
                 self.consumer_rebalance_over(moment, &group, &id)
             }
-            Timer::ConsumerJoin(..) | Timer::ConsumerSync(..) | Timer::ConsumerRegex(..) => None,
+            Timer::ConsumerRegex(group) => Some(self.look_up_patterns(moment, &group)),
+            Timer::ConsumerJoin(..) | Timer::ConsumerSync(..) => None,
             Timer::OffsetsExpiry => Some(self.expire_offsets(moment)),
         }
     }

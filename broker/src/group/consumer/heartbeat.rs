@@ -2,22 +2,18 @@
 //! `GroupMetadataManager.consumerGroupHeartbeat`).
 
 use super::about::news;
+use super::advance::{Advance, Advanced};
 use super::group::ConsumerGroup;
-use super::member::{AWAY, LEFT, Member, Owned, Progress};
-use super::outlook::{Outlook, preferred, subscribed_ids};
+use super::member::{AWAY, LEFT, Member, Owned, Progress, regex};
 use super::pace::{interval_ms, millis};
-use super::reconcile::{self, Claim, Goal, MustRejoin};
+use super::reconcile::Claim;
 use super::rules::{self, JOINING, Refusal};
 use super::seat::{Seat, take_seat};
-use super::target::{Target, target};
 use crate::coordinator::{Effects, Moment, Token};
 use crate::group::config::group_config;
 use crate::group::request::Client;
 use crate::group::state::{Decision, Group, State, Timer};
-use protocol::config::group::ConsumerGroupConfig;
-use protocol::coordinator::group::{
-    ConsumerGroupValue, GroupId, GroupRecord, MemberId, MemberValue,
-};
+use protocol::coordinator::group::{GroupId, GroupRecord, MemberId};
 use protocol::error::ErrorCode;
 use protocol::ids::Uuid;
 use protocol::messages::consumer_group_heartbeat_response::{Assignment, TopicPartitions};
@@ -66,8 +62,8 @@ impl State {
             _ => return Err(ErrorCode::GroupIdNotFound.into()),
         };
         let config = group_config(moment, &id);
-        let step = Step { moment, config: &config, client, request, id: &id, group };
-        let verdict = step.decide()?;
+        let advance = Advance { moment, config: &config, id: &id, group };
+        let verdict = Step { client, request, advance }.decide()?;
 
         let session = Timer::ConsumerSession(Arc::clone(&id), Arc::clone(&verdict.member));
         self.timers.set(session, moment.now + millis(config.session_timeout_ms));
@@ -89,13 +85,9 @@ impl State {
 
 /// All that a decision depends on.
 struct Step<'a> {
-    moment: &'a Moment<'a>,
-    config: &'a ConsumerGroupConfig,
     client: &'a Client,
     request: &'a ConsumerGroupHeartbeatRequest,
-    id: &'a GroupId,
-    /// Without any record if the member is its first.
-    group: &'a ConsumerGroup,
+    advance: Advance<'a>,
 }
 
 struct Verdict {
@@ -116,34 +108,13 @@ enum Revocation {
 
 impl Step<'_> {
     fn decide(&self) -> Result<Verdict, Refusal> {
-        self.check_size()?;
-        let seat = take_seat(self.group, self.member_id(), self.request)?;
-        let mut records = seat.take_over_records(self.id, self.group);
-
-        let news = news(&seat.member.about, self.client, self.request);
+        let Step { request, advance, .. } = self;
+        advance.check_size(&request.member_id, request.instance_id.as_deref())?;
+        let seat = take_seat(advance.group, advance.member_id(&request.member_id), request)?;
+        let news = news(&seat.member.about, self.client, request);
+        let Advanced { records, next, epochs, looked_in } =
+            advance.member(&seat, news.as_ref(), &claim(request))?;
         let about = news.as_ref().unwrap_or(&seat.member.about);
-        if news.is_some() || seat.is_new {
-            let (id, member) = (Arc::clone(self.id), Arc::clone(&seat.id));
-            records.push(GroupRecord::Member(id, member, Some(about.clone())));
-        }
-        let topics_changed = about.subscribed_topics != seat.member.about.subscribed_topics;
-        let outlook = Outlook::with(self.group, (&seat.id, about), seat.replaces);
-        let assignor_changed = news.is_some() && self.assignor_changed(&outlook);
-
-        let must_raise = topics_changed || assignor_changed;
-        let (epoch, looked_in) = self.raise_epoch(&outlook, must_raise, &mut records);
-        let target = target(
-            (self.moment, self.config),
-            (self.id, self.group),
-            &outlook,
-            (&seat.id, epoch),
-            &mut records,
-        );
-        let next = self.reconcile(&seat, about, &target, topics_changed)?;
-        if let Some(next) = &next {
-            let (id, member) = (Arc::clone(self.id), Arc::clone(&seat.id));
-            records.push(GroupRecord::Current(id, member, Some(next.to_current())));
-        }
         let revocation = match &next {
             Some(next) if next.progress == Progress::Unrevoked => {
                 Revocation::Within(millis(about.rebalance_timeout_ms))
@@ -151,90 +122,12 @@ impl Step<'_> {
             Some(_) => Revocation::Done,
             None => Revocation::AsBefore,
         };
-        let response = self.respond(&seat, next.as_ref(), (epoch, target.epoch));
+        // A pattern that is to be looked up will raise the epoch.
+        let is_known = |it| advance.group.regexes().contains_key(it);
+        let is_awaited = regex(about).is_some_and(|it| !is_known(it));
+        let epochs = (epochs.0.saturating_add(i32::from(is_awaited)), epochs.1);
+        let response = self.respond(&seat, next.as_ref(), epochs);
         Ok(Verdict { records, response, member: seat.id, revocation, looked_in })
-    }
-
-    /// GROUP_MAX_SIZE_REACHED where the member would be one too many.
-    fn check_size(&self) -> Result<(), Refusal> {
-        let max = self.moment.config.values.coordinator.consumer_max_size;
-        let has_place = |instance: &StrBytes| self.group.static_member(instance).is_some();
-        let is_full = usize::try_from(max).is_ok_and(|max| max <= self.group.members().len());
-        let is_known = self.request.instance_id.as_ref().is_some_and(has_place)
-            || self.group.member(&self.request.member_id).is_some();
-        if is_full && !is_known {
-            return Err(ErrorCode::GroupMaxSizeReached.into());
-        }
-        Ok(())
-    }
-
-    /// A member that joins with an old client is given its id here.
-    fn member_id(&self) -> MemberId {
-        if self.request.member_id.is_empty() {
-            let rng = self.moment.rng;
-            return Uuid::from_random(rng.next_u64(), rng.next_u64()).to_string().into();
-        }
-        let known = self.group.members().get_key_value(self.request.member_id.as_str());
-        known.map_or_else(|| self.request.member_id.as_str().into(), |(id, _)| Arc::clone(id))
-    }
-
-    /// Whether another assignor is wanted by most than was before.
-    fn assignor_changed(&self, outlook: &Outlook<'_>) -> bool {
-        let offered = &self.moment.config.values.coordinator.consumer_assignors;
-        let or_first =
-            |it: Option<Arc<str>>| it.or_else(|| offered.first().map(|it| it.as_str().into()));
-        let before = preferred(self.group.members().values().map(|member| &member.about));
-        or_first(before) != or_first(outlook.assignor())
-    }
-
-    /// The epoch that the group is in after the step; raised if it must be, or if the topics are
-    /// not what they were. And that epoch again if they were looked at for that.
-    fn raise_epoch(
-        &self,
-        outlook: &Outlook<'_>,
-        must_raise: bool,
-        records: &mut Vec<GroupRecord>,
-    ) -> (i32, Option<i32>) {
-        let group = self.group;
-        if !must_raise && !group.must_look() {
-            return (group.epoch(), None);
-        }
-        let metadata_hash = outlook.metadata_hash(self.moment.image);
-        let is_other = must_raise || metadata_hash != group.metadata_hash();
-        let epoch = group.epoch().saturating_add(i32::from(is_other));
-        if is_other {
-            let value = ConsumerGroupValue { epoch, metadata_hash };
-            records.push(GroupRecord::Consumer(Arc::clone(self.id), Some(value)));
-        }
-        if group.has_partition_metadata() {
-            records.push(GroupRecord::PartitionMetadata(Arc::clone(self.id), None));
-        }
-        (epoch, Some(epoch))
-    }
-
-    /// The member after one step towards its target; None: it stays as it is.
-    fn reconcile(
-        &self,
-        seat: &Seat<'_>,
-        about: &MemberValue,
-        target: &Target<'_>,
-        topics_changed: bool,
-    ) -> Result<Option<Member>, Refusal> {
-        if !topics_changed && seat.member.is_reconciled_to(target.epoch) {
-            return Ok(None);
-        }
-        let topics = subscribed_ids(self.group, about, self.moment.image);
-        let is_its_own = |owner: &MemberId| *owner == seat.id || seat.replaces == Some(owner);
-        let goal = Goal {
-            epoch: target.epoch,
-            target: &target.partitions,
-            topics: &topics,
-            topics_changed,
-            is_free: &|topic, number| self.group.owner(topic, number).is_none_or(is_its_own),
-        };
-        let why = "the member's state was written by a newer broker; it must join again";
-        let fenced = |MustRejoin| Refusal::new(ErrorCode::FencedMemberEpoch, why);
-        reconcile::step(&seat.member, &goal, &claim(self.request)).map_err(fenced)
     }
 
     fn respond(
@@ -244,10 +137,11 @@ impl Step<'_> {
         epochs: (i32, i32),
     ) -> ConsumerGroupHeartbeatResponse {
         let member = next.unwrap_or(&seat.member);
-        let now = self.moment.now;
-        let raised_at = if epochs.0 == self.group.epoch() { self.group.raised_at() } else { now };
-        let usual_ms = self.config.heartbeat_interval_ms;
-        let interval = interval_ms(self.group, member, epochs, (raised_at, now), usual_ms);
+        let Advance { moment, group, config, .. } = self.advance;
+        let now = moment.now;
+        let raised_at = if epochs.0 == group.epoch() { group.raised_at() } else { now };
+        let usual_ms = config.heartbeat_interval_ms;
+        let interval = interval_ms(group, member, epochs, (raised_at, now), usual_ms);
         let must_say = self.request.member_epoch == JOINING
             || is_whole(self.request)
             || member.assigned != seat.member.assigned;

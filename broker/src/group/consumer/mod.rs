@@ -1,6 +1,7 @@
 //! Groups whose partitions the coordinator assigns (KIP-848).
 
 mod about;
+mod advance;
 pub(super) mod assignor;
 pub(super) mod commits;
 mod describe;
@@ -12,7 +13,9 @@ pub(super) mod member;
 mod metadata_hash;
 pub(super) mod outlook;
 mod pace;
+mod patterns;
 mod reconcile;
+mod regex;
 mod replay;
 mod rules;
 mod seat;
