@@ -62,6 +62,12 @@ figures! {
     "open_40_mb_s" "p50" "40 MB/s in 60 KB batches, acks=all: p50" "ms" 2 "";
     "open_40_mb_s" "p99" "40 MB/s in 60 KB batches, acks=all: p99" "ms" 2 "0.5";
     "open_40_mb_s" "p999" "40 MB/s in 60 KB batches, acks=all: p99.9" "ms" 2 "2";
+    "group_commit" "cpu" "commit of one offset: broker CPU" "us" 1 "1/4";
+    "group_commit" "rate" "commit of one offset: rate" "requests/s" 0 "";
+    "group_heartbeat" "cpu" "heartbeat of a classic group: broker CPU" "us" 1 "1/4";
+    "group_heartbeat" "rate" "heartbeat of a classic group: rate" "requests/s" 0 "";
+    "group_consumer_heartbeat" "cpu" "heartbeat of a consumer group: broker CPU" "us" 1 "1/4";
+    "group_consumer_heartbeat" "rate" "heartbeat of a consumer group: rate" "requests/s" 0 "";
     "start" "formatted" "start to first metadata answer, formatted" "ms" 0 "15";
     "start" "fresh" "start to first metadata answer, fresh" "ms" 0 "30";
     "idle" "resident" "resident memory, idle" "MB" 0 "15";

@@ -12,6 +12,7 @@ mod cache;
 mod connection;
 mod fetch;
 mod figures;
+mod groups;
 mod latency;
 mod machine;
 mod node;

@@ -2,6 +2,7 @@
 //! machine does meanwhile falls on both.
 
 mod durable;
+mod groups;
 mod load;
 mod replay;
 mod restart;
@@ -40,10 +41,11 @@ impl Bench<'_> {
 type Stage = fn(&Bench<'_>, &mut Sheet) -> Outcome<()>;
 
 /// The stages, each with the beginnings of the names of its steps.
-const STAGES: [(&[&str], Stage); 5] = [
+const STAGES: [(&[&str], Stage); 6] = [
     (&["start", "idle"], restart::starts),
     (&["produce", "fetch", "small", "open", "after_load"], load::run),
     (&["partitions", "crash"], restart::crash),
+    (&["group"], groups::run),
     (&["durable"], durable::run),
     (&["replay"], replay::run),
 ];
