@@ -58,6 +58,14 @@ async fn the_first_who_looks_for_a_group_has_its_topic_made() {
     }
     let topic = offsets_topic(&broker, false).await;
     assert_eq!((topic.is_internal, topic.partitions.len()), (true, 3));
+    broker.stop().await;
+}
+
+#[tokio::test]
+async fn the_topic_of_groups_has_no_more_replicas_than_there_are_brokers() {
+    let broker = Served::told("offsets.topic.replication.factor=3\n").await;
+    broker.ask(&find(4, &["g"]), 4).await;
+    let topic = offsets_topic(&broker, false).await;
     assert!(topic.partitions.iter().all(|it| it.replica_nodes == [BrokerId(1)]));
     broker.stop().await;
 }
