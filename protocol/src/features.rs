@@ -35,7 +35,7 @@ pub const METADATA_VERSION: Feature = feature("metadata.version", 7, 33, 33);
 pub const KRAFT_VERSION: Feature =
     Feature { is_feature_record: false, ..feature("kraft.version", 0, 1, 1) };
 /// The consumer group protocol of KIP-848.
-pub const GROUP_VERSION: Feature = feature("group.version", 0, 1, 0);
+pub const GROUP_VERSION: Feature = feature("group.version", 0, 1, 1);
 /// Transactions whose every end raises the epoch (2), of KIP-890.
 pub const TRANSACTION_VERSION: Feature = feature("transaction.version", 0, 2, 0);
 /// Replicas that may lead although they have left the ISR, of KIP-966.

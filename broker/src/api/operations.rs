@@ -22,6 +22,10 @@ pub(super) const TOPIC: i32 = 1 << READ
     | 1 << DESCRIBE_CONFIGS
     | 1 << ALTER_CONFIGS;
 
+/// All that can be done to a group.
+pub(super) const GROUP: i32 =
+    1 << READ | 1 << DELETE | 1 << DESCRIBE | 1 << DESCRIBE_CONFIGS | 1 << ALTER_CONFIGS;
+
 /// All that can be done to the cluster.
 pub(super) const CLUSTER: i32 = 1 << CREATE
     | 1 << ALTER

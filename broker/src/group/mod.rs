@@ -13,5 +13,6 @@ mod record;
 mod request;
 mod state;
 
+pub use consumer::fault;
 pub use machine::GroupMachine;
 pub use request::{Client, Reply, Request};

@@ -4,6 +4,7 @@
 mod broker;
 mod config_resources;
 mod configs;
+mod consumer_groups;
 mod coordinators;
 mod delete_records;
 mod describe;

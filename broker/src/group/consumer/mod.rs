@@ -20,3 +20,5 @@ mod replay;
 mod rules;
 mod seat;
 mod target;
+
+pub use rules::fault;

@@ -2,8 +2,9 @@
 //! `GroupCoordinatorService.throwIfConsumerGroupHeartbeatRequestIsInvalid`).
 
 use super::member::{AWAY, LEFT};
+use crate::config::BrokerConfig;
 use protocol::error::ErrorCode;
-use protocol::messages::{ConsumerGroupHeartbeatRequest, StrBytes};
+use protocol::messages::{ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, StrBytes};
 
 /// Members make up their own ids from this version on.
 pub(super) const OWN_IDS_SINCE: i16 = 1;
@@ -27,6 +28,24 @@ impl Refusal {
 impl From<ErrorCode> for Refusal {
     fn from(code: ErrorCode) -> Refusal {
         Refusal::new(code, code.message())
+    }
+}
+
+/// The answer to a request that is wrong whatever the group is; None: nothing is wrong so far.
+pub fn fault(
+    request: &ConsumerGroupHeartbeatRequest,
+    version: i16,
+    config: &BrokerConfig,
+) -> Option<ConsumerGroupHeartbeatResponse> {
+    let assignors = &config.values.coordinator.consumer_assignors;
+    check(request, version, assignors).err().map(ConsumerGroupHeartbeatResponse::from)
+}
+
+impl From<Refusal> for ConsumerGroupHeartbeatResponse {
+    fn from(refusal: Refusal) -> ConsumerGroupHeartbeatResponse {
+        ConsumerGroupHeartbeatResponse::default()
+            .with_error_code(refusal.code.code())
+            .with_error_message(Some(StrBytes::from_string(refusal.why)))
     }
 }
 
