@@ -13,6 +13,7 @@ mod fetch_sessions;
 mod list_offsets;
 mod log_dirs;
 mod lookup;
+mod offsets;
 mod produce;
 mod producer_ids;
 mod restart;
