@@ -4,6 +4,7 @@ pub mod batch;
 pub mod builder;
 pub mod control;
 mod error;
+pub mod raw;
 pub mod record;
 mod window;
 
@@ -12,4 +13,5 @@ pub use batch::{
 };
 pub use builder::{BatchBuilder, NewRecord};
 pub use control::ControlKind;
+pub use raw::RawRecord;
 pub use record::{Record, RecordError, RecordIter, Walk, records, walk};

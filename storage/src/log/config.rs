@@ -27,8 +27,16 @@ pub struct LogConfig {
     pub file_delete_delay_ms: i64,
     /// `max.message.bytes`.
     pub max_message_bytes: u32,
-    /// `cleanup.policy` has `compact`: every record needs a key.
+    /// `cleanup.policy` has `compact`: every record needs a key, and the last one of each is kept.
     pub compact: bool,
+    /// `min.compaction.lag.ms`.
+    pub min_compaction_lag_ms: i64,
+    /// `max.compaction.lag.ms`.
+    pub max_compaction_lag_ms: i64,
+    /// `delete.retention.ms`.
+    pub delete_retention_ms: i64,
+    /// `min.cleanable.dirty.ratio`.
+    pub min_cleanable_dirty_ratio: f64,
     /// `cleanup.policy` has `delete`: retention acts.
     pub delete: bool,
     /// `compression.type` and its level; None: `producer`.
@@ -73,6 +81,10 @@ impl Default for LogConfig {
             file_delete_delay_ms: 60_000,
             max_message_bytes: 1_048_588,
             compact: false,
+            min_compaction_lag_ms: 0,
+            max_compaction_lag_ms: i64::MAX,
+            delete_retention_ms: 24 * 3_600_000,
+            min_cleanable_dirty_ratio: 0.5,
             delete: true,
             compression: None,
             log_append_time: false,
@@ -88,6 +100,13 @@ impl Default for LogConfig {
 }
 
 impl LogConfig {
+    /// How long a segment may be open, in milliseconds: an open one is never compacted (KIP-354).
+    #[must_use]
+    pub fn open_ms_max(&self) -> i64 {
+        let lag = if self.compact { self.max_compaction_lag_ms } else { i64::MAX };
+        self.segment_ms.min(lag)
+    }
+
     /// Whether an append counts only when it is synced.
     #[must_use]
     pub fn is_durable(&self) -> bool {

@@ -91,6 +91,7 @@ impl Log {
     /// Writes what is in memory only, makes all durable, and takes no more appends: the next open
     /// may trust what it finds.
     pub fn close(&self) -> Result<(), Error> {
+        let _replacing = self.replacing.lock();
         let _flushing = self.flushing.lock();
         let mut writer = self.writer.lock();
         if self.is_closed.load(Ordering::Acquire) {
@@ -101,8 +102,8 @@ impl Log {
         }
         let closed = (|| {
             writer.active.close(&self.home)?;
-            self.snapshot_at_end(&mut writer)?;
             writer.active.sync(&self.home)?;
+            self.snapshot_at_end(&mut writer)?;
             Ok::<(), Error>(())
         })();
         closed.map_err(|error| self.disk_failed(error))?;

@@ -2,10 +2,11 @@
 //!
 //! The write side stands behind one lock, which is never held across an `fsync`. The read side
 //! takes none: it loads the list of segments and reads atomics. The order of the locks is
-//! `flushing`, then `writer`, then `epochs`.
+//! `replacing`, `flushing`, `swapping`, `writer`, `epochs`.
 
 mod append;
 mod checked;
+pub mod clean;
 pub mod config;
 mod epochs;
 mod flush;
@@ -71,6 +72,10 @@ pub struct Log {
     saving_epochs: Mutex<()>,
     writer: Mutex<Writer>,
     flushing: Mutex<()>,
+    /// Held by whoever takes segments out of the list, or puts others in their place.
+    replacing: Mutex<()>,
+    /// Held while the files of segments are replaced by those of cleaned ones.
+    swapping: RwLock<()>,
 }
 
 #[cfg(test)]

@@ -39,9 +39,9 @@ impl Log {
         let from = if epochs.is_none() { log_start } else { newest };
         let known = epochs.get_or_insert_default();
         let replayed = recover::replay(&home, &segments, from, (&mut producers, known))?;
-        if !open.clean {
-            recover::mend_aborted(&home, &segments, open.recovery_point, &replayed.aborted)?;
-        }
+        // What a snapshot has seen is in the indexes, see `Log::snapshot_at_end`.
+        let border = if open.clean { i64::MAX } else { open.recovery_point.max(newest) };
+        recover::mend_aborted(&home, &segments, border, &replayed.aborted)?;
         producers.expire(open.now_ms, open.producer_id_expiration_ms);
         let mut epochs = epochs.unwrap_or_default();
         epochs.truncate_from_end(log_end);
@@ -83,7 +83,9 @@ impl Log {
                 cannot_reserve: false,
                 snapshot: newest,
             }),
-            flushing: Mutex::new(()),
+            flushing: Mutex::default(),
+            replacing: Mutex::default(),
+            swapping: RwLock::default(),
         };
         if is_durable {
             // No reader may pass what is synced, and what was read here counts as acknowledged.

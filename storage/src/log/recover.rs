@@ -78,13 +78,17 @@ fn tidy_up(home: &Home, recovery: &mut Recovery) -> Result<Names, Error> {
         Fate::Deleted | Fate::Cleaned => true,
         Fate::Swap => cleaned.is_some_and(|cleaned| cleaned <= name.offset),
     };
-    for name in found.iter().filter(|name| is_void(name)) {
+    // What tells that others are void goes last.
+    let (cleaned, others): (Vec<&Name>, Vec<&Name>) =
+        found.iter().filter(|name| is_void(name)).partition(|it| it.fate == Fate::Cleaned);
+    for name in others.into_iter().chain(cleaned) {
         gone(home.disk.remove(&path_of(home, name)))?;
         recovery.leftovers += 1;
     }
     let swaps: Vec<&Name> =
         found.iter().filter(|it| it.fate == Fate::Swap && !is_void(it)).collect();
-    let logs: Vec<&Name> = swaps.iter().copied().filter(|it| it.kind == Kind::Log).collect();
+    let (logs, beside): (Vec<&Name>, Vec<&Name>) =
+        swaps.into_iter().partition(|it| it.kind == Kind::Log);
     for swap in &logs {
         // It stands for all segments from its base up to where it ends.
         let end = last_offset(home, swap)?.map_or(swap.offset, |last| last + 1);
@@ -94,9 +98,16 @@ fn tidy_up(home: &Home, recovery: &mut Recovery) -> Result<Names, Error> {
             }
         }
     }
-    for swap in swaps {
-        // Indexes can be made again; one without its log would mislead.
-        if logs.iter().any(|log| log.offset == swap.offset) {
+    // The logs last: one that stands in its place has all beside it.
+    for swap in beside.into_iter().chain(logs.iter().copied()) {
+        let has_log = logs.iter().any(|log| log.offset == swap.offset);
+        // Indexes can be made again, and one without its log would mislead. Not so what is known of
+        // transactions: Apache Kafka renames the log first.
+        let is_of_live_log = swap.kind == Kind::TxnIndex
+            && found
+                .iter()
+                .any(|it| (it.offset, it.kind, it.fate) == (swap.offset, Kind::Log, Fate::Live));
+        if has_log || is_of_live_log {
             home.disk.rename(&path_of(home, swap), &home.path(swap.kind, swap.offset))?;
         } else {
             gone(home.disk.remove(&path_of(home, swap)))?;
@@ -124,15 +135,7 @@ fn without_orphans(home: &Home, found: Vec<Name>, recovery: &mut Recovery) -> Re
 }
 
 fn path_of(home: &Home, name: &Name) -> std::path::PathBuf {
-    let live = home.path(name.kind, name.offset);
-    let mut path = live.into_os_string();
-    path.push(match name.fate {
-        Fate::Live => "",
-        Fate::Deleted => ".deleted",
-        Fate::Cleaned => ".cleaned",
-        Fate::Swap => ".swap",
-    });
-    path.into()
+    name.fate.path(&home.path(name.kind, name.offset))
 }
 
 fn last_offset(home: &Home, swap: &Name) -> Result<Option<i64>, Error> {

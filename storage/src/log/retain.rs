@@ -5,7 +5,7 @@ use super::writer::Writer;
 use super::{Log, LogConfig};
 use crate::error::Error;
 use crate::segment::Segment;
-use crate::segment::name::{Kind, OF_A_SEGMENT, deleted};
+use crate::segment::name::{Fate, Kind, OF_A_SEGMENT};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,6 +17,7 @@ impl Log {
     /// empties too.
     pub fn retain(&self, now_ms: i64) -> Result<Retained, Error> {
         let config = self.config.load_full();
+        let _replacing = self.replacing.lock();
         let mut writer = self.writer.lock();
         if let Some(reason) = self.failure() {
             return Err(Error::Disk(io::Error::other(reason)));
@@ -99,21 +100,33 @@ impl Log {
         for segment in going {
             segment.retire();
             let kinds = OF_A_SEGMENT.into_iter().chain([Kind::Snapshot]);
-            for path in kinds.map(|kind| self.home.path(kind, segment.base())) {
-                let to = deleted(&path);
-                match self.home.disk.rename(&path, &to) {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                    renamed => {
-                        renamed?;
-                        doomed.paths.push(to);
-                    }
-                }
-            }
+            self.rename_away(segment.base(), kinds, &mut doomed)?;
             doomed.bytes += segment.size();
             doomed.segments.push(segment.base());
         }
         self.home.names_unsynced.store(true, Ordering::Release);
         Ok(doomed)
+    }
+
+    /// Renames those of a segment's files that there are, in the order of `kinds`.
+    pub(super) fn rename_away(
+        &self,
+        base: i64,
+        kinds: impl IntoIterator<Item = Kind>,
+        doomed: &mut Doomed,
+    ) -> io::Result<()> {
+        for kind in kinds {
+            let path = self.home.path(kind, base);
+            let to = Fate::Deleted.path(&path);
+            match self.home.disk.rename(&path, &to) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                renamed => {
+                    renamed?;
+                    doomed.paths.push(to);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Epochs and producers forget what is gone.

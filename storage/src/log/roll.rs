@@ -103,9 +103,10 @@ impl Log {
     }
 }
 
-/// `segment.ms` less this log's part of `segment.jitter.ms`.
+/// How long a segment may be open, less this log's part of `segment.jitter.ms`.
 fn segment_ms(config: &LogConfig, jitter: u64) -> i64 {
-    let span = u64::try_from(config.segment_jitter_ms.min(config.segment_ms)).unwrap_or(0);
+    let most = config.open_ms_max();
+    let span = u64::try_from(config.segment_jitter_ms.min(most)).unwrap_or(0);
     let drawn = if span == 0 { 0 } else { jitter % span };
-    config.segment_ms.saturating_sub(i64::try_from(drawn).unwrap_or(0))
+    most.saturating_sub(i64::try_from(drawn).unwrap_or(0))
 }

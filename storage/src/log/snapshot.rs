@@ -51,7 +51,9 @@ impl Log {
     pub(super) fn snapshot_at_end(&self, writer: &mut Writer) -> Result<(), Error> {
         self.unsnapshotted_bytes.store(0, Ordering::Relaxed);
         let end = writer.producers.end();
-        if end <= writer.snapshot {
+        // A start looks for aborted transactions behind the snapshot only: none may stand before
+        // those it has seen are durable.
+        if end <= writer.snapshot || self.owes_aborted() {
             return Ok(());
         }
         if !self.save_epochs()? {
@@ -64,6 +66,14 @@ impl Log {
             self.home.names_unsynced.store(true, Ordering::Release);
         }
         Ok(())
+    }
+
+    /// Whether an aborted transaction is noted beside a segment, and not durable.
+    fn owes_aborted(&self) -> bool {
+        let segments = self.segments.load();
+        let mut unsynced =
+            segments.iter().rev().take_while(|it| self.recovery_point() < it.end().0);
+        unsynced.any(|it| it.owes_aborted())
     }
 }
 

@@ -17,6 +17,7 @@ impl Log {
     /// Drops the batch that holds `offset` and all behind it; returns the log's end. The recovery
     /// point may have moved back: checkpoint it.
     pub fn truncate_to(&self, offset: i64) -> Result<i64, Error> {
+        let _replacing = self.replacing.lock();
         let _flushing = self.flushing.lock();
         let mut writer = self.writer.lock();
         self.check_works()?;
@@ -33,6 +34,7 @@ impl Log {
 
     /// Drops everything; the log is empty and begins and ends at `offset`.
     pub fn truncate_fully_and_start_at(&self, offset: i64) -> Result<(), Error> {
+        let _replacing = self.replacing.lock();
         let _flushing = self.flushing.lock();
         let mut writer = self.writer.lock();
         self.check_works()?;

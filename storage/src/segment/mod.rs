@@ -1,6 +1,7 @@
 //! A segment: one log file, the indexes beside it, and what is known of the batches in it.
 
 mod damage;
+mod hold;
 pub mod index;
 mod locate;
 pub mod name;
@@ -427,6 +428,11 @@ impl Segment {
     /// An aborted transaction was noted beside it.
     pub fn aborted_is_noted(&self) {
         self.owes_aborted.store(true, Ordering::Release);
+    }
+
+    /// Whether that is not durable.
+    pub fn owes_aborted(&self) -> bool {
+        self.owes_aborted.load(Ordering::Acquire)
     }
 
     /// Blocks behind the end were reserved.

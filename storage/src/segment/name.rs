@@ -51,6 +51,10 @@ const FATES: [(Fate, &str); 4] = [
 /// The four that make a segment; a snapshot stands for itself.
 pub const OF_A_SEGMENT: [Kind; 4] = [Kind::Log, Kind::OffsetIndex, Kind::TimeIndex, Kind::TxnIndex];
 
+/// The same in the order in which they change their fate together: where the log stands, the others
+/// have been before.
+pub const LOG_LAST: [Kind; 4] = [Kind::OffsetIndex, Kind::TimeIndex, Kind::TxnIndex, Kind::Log];
+
 impl Kind {
     #[must_use]
     pub fn extension(self) -> &'static str {
@@ -70,12 +74,19 @@ impl Kind {
     }
 }
 
-/// The same path, with what marks a file for deletion.
-#[must_use]
-pub fn deleted(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".deleted");
-    PathBuf::from(name)
+impl Fate {
+    /// Where a file stands whose live path is `path`.
+    #[must_use]
+    pub fn path(self, path: &Path) -> PathBuf {
+        let mut name = path.as_os_str().to_owned();
+        name.push(match self {
+            Fate::Live => "",
+            Fate::Deleted => ".deleted",
+            Fate::Cleaned => ".cleaned",
+            Fate::Swap => ".swap",
+        });
+        PathBuf::from(name)
+    }
 }
 
 impl Name {

@@ -82,7 +82,7 @@ impl<'a> Iterator for Headers<'a> {
 }
 
 #[inline]
-fn take_nullable<'a>(body: &mut &'a [u8]) -> Result<Option<&'a [u8]>, Fault> {
+pub(super) fn take_nullable<'a>(body: &mut &'a [u8]) -> Result<Option<&'a [u8]>, Fault> {
     let len = varint::take(body).ok_or(Fault::Number)?;
     let Ok(len) = usize::try_from(len) else {
         return if len == -1 { Ok(None) } else { Err(Fault::Field) };

@@ -161,20 +161,26 @@ impl<E: Entry> State<E> {
         Ok(())
     }
 
+    /// Maps the file of a sealed index.
+    fn hold(&mut self, place: Place<'_>) -> io::Result<()> {
+        if self.map.is_none() {
+            let len = u64::from(self.written) * u64::from(E::SIZE);
+            let file = match self.file.take() {
+                Some(file) => file,
+                None => place.open::<E>()?,
+            };
+            self.map = Some(file.map(len)?);
+        }
+        Ok(())
+    }
+
     /// An entry of the file.
     fn at(&mut self, place: Place<'_>, index: u32) -> io::Result<E> {
         let at = u64::from(index) * u64::from(E::SIZE);
         let mut bytes = [0; 12];
         let bytes = bytes.get_mut(..E::SIZE as usize).unwrap_or_default();
         if self.sealed {
-            if self.map.is_none() {
-                let len = u64::from(self.written) * u64::from(E::SIZE);
-                let file = match self.file.take() {
-                    Some(file) => file,
-                    None => place.open::<E>()?,
-                };
-                self.map = Some(file.map(len)?);
-            }
+            self.hold(place)?;
             let map = self.map.as_deref().unwrap_or_default();
             let found = usize::try_from(at).ok().and_then(|at| map.get(at..)).and_then(E::decode);
             return found.ok_or_else(|| io::ErrorKind::UnexpectedEof.into());
@@ -315,6 +321,12 @@ impl<E: Entry> Index<E> {
         self.write_out(place)?;
         self.0.lock().sealed = true;
         Ok(())
+    }
+
+    /// Keeps what a sealed one needs, whatever becomes of its file.
+    pub fn hold(&self, place: Place<'_>) -> io::Result<()> {
+        let mut state = self.0.lock();
+        if state.sealed && 0 < state.written { state.hold(place) } else { Ok(()) }
     }
 
     /// Makes the file durable.

@@ -214,6 +214,12 @@ impl<'a> Scan<'a> {
         Ok(self.buffer.get(from..to).unwrap_or_default())
     }
 
+    /// The bytes of a batch just walked over; fewer if the file ends before.
+    pub fn whole(&mut self, found: &Found) -> io::Result<&[u8]> {
+        let size = usize::try_from(found.size).map_err(|_| io::ErrorKind::FileTooLarge)?;
+        self.bytes(found.position, size)
+    }
+
     /// Whether the checksum of a batch just walked over is right.
     pub fn is_intact(&mut self, found: &Found) -> io::Result<bool> {
         match found.header {
