@@ -407,6 +407,8 @@ impl Partition {
             Isolation::HighWatermark => read.high_watermark,
             Isolation::LastStable => read.last_stable_offset,
         };
+        // What is told of aborted transactions is of the very segment that was read.
+        let _held = read.aborted.is_some().then(|| self.log.hold_segments());
         let slice = self.log.read(ask.offset, ask.bytes_max, end, ask.at_least_one);
         let slice = slice.map_err(|error| self.unreadable(error))?;
         if let Some(aborted) = read.aborted.as_mut()

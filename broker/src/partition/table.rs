@@ -1,5 +1,6 @@
 //! Table: every partition that this broker hosts, found by name or id without a lock.
 
+use super::dir::Dir;
 use super::replica::Partition;
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;
@@ -104,6 +105,13 @@ impl Table {
         let maps = self.maps.load();
         let places = maps.by_name.values().flat_map(|topic| topic.partitions());
         places.filter_map(|(_, place)| place.open().cloned()).collect()
+    }
+
+    /// Those of them that lie in `dir`.
+    pub fn partitions_in(&self, dir: &Arc<Dir>) -> Vec<Arc<Partition>> {
+        let mut open = self.partitions();
+        open.retain(|partition| Arc::ptr_eq(&partition.dir, dir));
+        open
     }
 
     /// Says that the table has followed the metadata up to `offset`.

@@ -9,7 +9,6 @@ use kraft::image::{self, ConfigResource, Delta, Image, Overrides};
 use protocol::ids::{TopicName, TopicPartition, Uuid};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use storage::log_dir::Suffix;
 
@@ -19,8 +18,6 @@ pub struct Reconciler {
     parts: Parts,
     /// What the table stands at.
     image: Arc<Image>,
-    /// That nothing is compacted was said.
-    told_of_compaction: AtomicBool,
 }
 
 impl Reconciler {
@@ -29,11 +26,7 @@ impl Reconciler {
     /// long as that takes.
     pub fn start(parts: Parts, image: Arc<Image>) -> Reconciler {
         let on_disk = open::scan(&parts);
-        let mut reconciler = Reconciler {
-            parts,
-            image: Arc::new(Image::default()),
-            told_of_compaction: AtomicBool::new(false),
-        };
+        let mut reconciler = Reconciler { parts, image: Arc::new(Image::default()) };
         reconciler.follow(image, on_disk);
         reconciler
     }
@@ -97,17 +90,10 @@ impl Reconciler {
     fn settings(&self, image: &Image, topic: &str) -> Settings {
         let config = self.parts.config.load();
         let own = &config.values.own;
-        let settings = match image.config(&ConfigResource::topic(topic)) {
+        match image.config(&ConfigResource::topic(topic)) {
             Some(overrides) => Settings::of(&config.topic(overrides), own),
             None => Settings::of(&config.values.topic, own),
-        };
-        if settings.log.compact && !self.told_of_compaction.swap(true, Ordering::Relaxed) {
-            tracing::warn!(
-                "{topic} has `compact` in its cleanup.policy: nothing compacts so far, so that \
-                 such topics keep all records that retention does not take"
-            );
         }
-        settings
     }
 
     /// Takes what left this broker off the disk; the ids of the topics that are gone altogether.

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 mod broker;
+mod compaction;
 mod config_resources;
 mod configs;
 mod consumer_groups;

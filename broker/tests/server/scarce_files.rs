@@ -90,17 +90,3 @@ async fn partitions_and_connections_beyond_the_files_do_not_stop_the_others() {
     let (succeeded, said) = process.stop();
     assert!(succeeded, "{said:#?}");
 }
-
-#[tokio::test(flavor = "multi_thread")]
-async fn that_nothing_compacts_is_said_once() {
-    let dir = TempDir::new().unwrap();
-    let process = Process::start(&dir, 1000);
-    let mut client = Client::connect(process.address).await;
-    for topic in ["a", "b"] {
-        assert_eq!(create(&mut client, topic, 1, "compact").await, 0);
-    }
-    let (succeeded, said) = process.stop();
-    assert!(succeeded);
-    let told = said.iter().filter(|line| line.contains("nothing compacts so far"));
-    assert_eq!(told.count(), 1, "{said:#?}");
-}

@@ -34,7 +34,7 @@ config_keys! {
         /// Milliseconds that a tombstone outlives its compaction.
         delete_retention_ms: i64 = "delete.retention.ms" {
             default: Some("86400000"), valid: AtLeast(0.0),
-            synonyms: &[("log.cleaner.delete.retention.ms", 1)], has_effect: false,
+            synonyms: &[("log.cleaner.delete.retention.ms", 1)],
         }
         /// Whether share groups may use this topic for the records they gave up on.
         errors_deadletterqueue_group_enable: bool = "errors.deadletterqueue.group.enable" {
@@ -115,7 +115,7 @@ config_keys! {
         /// Share of a log that must be uncompacted before the cleaner takes it up.
         min_cleanable_dirty_ratio: f64 = "min.cleanable.dirty.ratio" {
             default: Some("0.5"), valid: Between(0.0, 1.0),
-            synonyms: &[("log.cleaner.min.cleanable.ratio", 1)], has_effect: false,
+            synonyms: &[("log.cleaner.min.cleanable.ratio", 1)],
         }
         /// Milliseconds during which a record is safe from compaction.
         min_compaction_lag_ms: i64 = "min.compaction.lag.ms" {

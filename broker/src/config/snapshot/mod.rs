@@ -82,11 +82,12 @@ impl Values {
 
     /// What no key can say alone.
     fn check(&self) -> Result<(), Invalid> {
-        let Values { registration, log, net, topic, coordinator, .. } = self;
+        let Values { registration, log, net, topic, cleaner, coordinator, .. } = self;
         let refuse =
             |key: Key, value: &dyn ToString, why: &str| Err(key.invalid(&value.to_string(), why));
         topic.check()?;
         coordinator.check()?;
+        cleaner.check()?;
         if topic.retention_ms == 0 {
             return refuse(LogConfig::retention_ms(), &0, "must be -1, or at least 1");
         }

@@ -117,6 +117,10 @@ fn keys_are_checked_against_each_other() {
     refused("broker.session.timeout.ms=1000", {
         "broker.heartbeat.interval.ms=2000: must be at most half of the session timeout, 1000"
     });
+    refused("log.cleaner.threads=200", {
+        "log.cleaner.dedupe.buffer.size=134217728: must be above 1048576 for each of \
+         log.cleaner.threads"
+    });
     refused("log.dirs=", "server.properties:1: log.dirs=: must name a directory");
     refused("log.dirs=/a,/a", "server.properties:1: log.dirs=/a: must name each directory once");
 }

@@ -4,15 +4,16 @@ use crate::partition::dir::Dir;
 use crate::partition::replica::Partition;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use storage::checkpoint::{self, LOG_START, Offsets, RECOVERY_POINT, REPLICATION};
+use storage::checkpoint::{self, CLEANER, LOG_START, Offsets, RECOVERY_POINT, REPLICATION};
 use storage::error::is_shortage;
 
-/// One directory's three files, each written when something in it has changed.
+/// One directory's files, each written when something in it has changed.
 #[derive(Debug, Default)]
 pub(super) struct Checkpoints {
     recovery_points: File,
     log_starts: File,
     watermarks: File,
+    clean_offsets: File,
 }
 
 /// What stands in a file, as a sum. Held while writing: the flusher and the schedule share it.
@@ -33,6 +34,37 @@ impl Checkpoints {
     pub(super) fn watermarks(&self, dir: &Dir, partitions: &[Arc<Partition>]) {
         let offsets = offsets(partitions, |it| Some(it.log().high_watermark()));
         write(dir, REPLICATION, &self.watermarks, &offsets);
+    }
+
+    /// Only those that were ever cleaned.
+    pub(super) fn clean_offsets(
+        &self,
+        dir: &Dir,
+        partitions: &[Arc<Partition>],
+        clean_to: impl Fn(&Partition) -> Option<i64>,
+    ) {
+        let offsets = offsets(partitions, clean_to);
+        // Without compacted topics there is no file.
+        if self.clean_offsets.lock().is_some() || !offsets.is_empty() {
+            write(dir, CLEANER, &self.clean_offsets, &offsets);
+        }
+    }
+
+    /// What [`Checkpoints::clean_offsets`] has written. None: there is nothing that could be used.
+    pub(super) fn read_clean_offsets(&self, dir: &Dir) -> Option<Offsets> {
+        if dir.failure().is_some() {
+            return None;
+        }
+        match checkpoint::read_offsets(&*dir.disk, &dir.path.join(CLEANER)) {
+            Ok(offsets) => {
+                *self.clean_offsets.lock() = (!offsets.is_empty()).then(|| sum(&offsets));
+                Some(offsets)
+            }
+            Err(error) => {
+                tracing::warn!("{CLEANER} in {}: {error}", dir.path.display());
+                None
+            }
+        }
     }
 }
 

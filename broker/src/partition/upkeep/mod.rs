@@ -1,8 +1,11 @@
-//! What keeps the log directories in order behind the requests: flushing, retention, checkpoints.
+//! What keeps the log directories in order behind the requests: flushing, retention, compaction,
+//! checkpoints.
 //!
-//! One flusher thread for each directory, and one thread for all that comes from time to time.
+//! One flusher thread for each directory, the cleaner's, and one for all that comes from time to time.
 
 mod checkpoints;
+mod cleaner;
+mod complain;
 pub mod doomed;
 mod flusher;
 mod schedule;
@@ -15,6 +18,8 @@ use super::replica::Partition;
 use super::table::Table;
 use crate::config::DynamicConfig;
 use checkpoints::Checkpoints;
+use cleaner::Cleaner;
+use complain::failed;
 use kraft::env::{Clock, Env};
 use parking_lot::{Condvar, Mutex};
 use schedule::Schedule;
@@ -24,7 +29,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
-use storage::error::Error;
 use tokio::sync::Notify;
 
 /// The threads; dropped without [`Upkeep::stop`] they go on until the process ends.
@@ -39,8 +43,9 @@ pub struct Upkeep {
 pub struct Chores {
     clock: Arc<dyn Clock>,
     table: Arc<Table>,
-    dirs: Vec<(Arc<Dir>, Checkpoints)>,
+    dirs: Arc<[(Arc<Dir>, Checkpoints)]>,
     doomed: Arc<Doomed>,
+    cleaner: Arc<Cleaner>,
     halt: Arc<Halt>,
     config: DynamicConfig,
     stop: Mutex<bool>,
@@ -61,18 +66,24 @@ impl Chores {
         if usable == 0 {
             halt.all_failed.notify_one();
         }
-        let dirs = dirs.iter().map(|dir| (Arc::clone(dir), Checkpoints::default())).collect();
+        let dirs: Arc<[_]> =
+            dirs.iter().map(|dir| (Arc::clone(dir), Checkpoints::default())).collect();
+        let cleaner = {
+            let (table, doomed) = (Arc::clone(&table), Arc::clone(&doomed));
+            Arc::new(Cleaner::new(env, table, Arc::clone(&dirs), doomed, config.clone()))
+        };
         let chores = Arc::new(Chores {
             clock: Arc::clone(&env.clock),
             table,
             dirs,
             doomed,
+            cleaner,
             halt,
             config,
             stop: Mutex::default(),
             wake: Condvar::new(),
         });
-        for (dir, _) in &chores.dirs {
+        for (dir, _) in chores.dirs.iter() {
             let (table, halt) = (Arc::clone(&chores.table), Arc::clone(&chores.halt));
             if dir.failure().is_none() {
                 dir.when_failed(Box::new(Waker { table, halt }));
@@ -89,11 +100,11 @@ impl Chores {
     /// Does one chore, in every directory that works.
     pub fn run(&self, chore: Chore) {
         let (now, now_ms) = (self.clock.monotonic(), self.clock.wall_ms());
-        for (dir, checkpoints) in &self.dirs {
+        for (dir, checkpoints) in self.dirs.iter() {
             if dir.failure().is_some() {
                 continue;
             }
-            let open = || open_in(&self.table, dir);
+            let open = || self.table.partitions_in(dir);
             match chore {
                 Chore::Space => look_for_room(dir, open),
                 Chore::Unlink => {}
@@ -126,13 +137,18 @@ impl Chores {
         }
     }
 
+    /// Compacts the log that needs it most. False: none needs it, or it could not be done.
+    pub fn clean_next(&self) -> bool {
+        self.cleaner.clean_next()
+    }
+
     /// Closes every log and writes all down, so that the next start has nothing to check.
     fn close(&self) {
-        for (dir, checkpoints) in &self.dirs {
+        for (dir, checkpoints) in self.dirs.iter() {
             if dir.failure().is_some() {
                 continue;
             }
-            let open = open_in(&self.table, dir);
+            let open = self.table.partitions_in(dir);
             let closing: Vec<_> =
                 open.iter().map(|it| Arc::new(Closing(Arc::clone(it))) as Arc<dyn Syncs>).collect();
             flusher::sync_all(&closing);
@@ -168,7 +184,7 @@ impl Upkeep {
         for (index, (dir, _)) in chores.dirs.iter().enumerate() {
             let (chores, dir) = (Arc::clone(&chores), Arc::clone(dir));
             let serve = move || {
-                let open = || open_in(&chores.table, &dir);
+                let open = || chores.table.partitions_in(&dir);
                 let checkpoint = || {
                     if let Some((_, checkpoints)) = chores.dirs.get(index) {
                         checkpoints.recovery_points(&dir, &open());
@@ -181,6 +197,7 @@ impl Upkeep {
         let thread = Arc::clone(&chores);
         let serve = move || thread.serve(&every);
         threads.push(Builder::new().name("upkeep".to_owned()).spawn(serve)?);
+        threads.extend(chores.cleaner.start()?);
         Ok(Upkeep { chores, threads })
     }
 
@@ -189,7 +206,8 @@ impl Upkeep {
     pub fn stop(self) -> Vec<Arc<Dir>> {
         *self.chores.stop.lock() = true;
         self.chores.wake.notify_all();
-        for (dir, _) in &self.chores.dirs {
+        self.chores.cleaner.stop();
+        for (dir, _) in self.chores.dirs.iter() {
             dir.stop_flusher();
         }
         for thread in self.threads {
@@ -242,12 +260,6 @@ impl Notified for Waker {
     }
 }
 
-fn open_in(table: &Table, dir: &Arc<Dir>) -> Vec<Arc<Partition>> {
-    let mut open = table.partitions();
-    open.retain(|partition| Arc::ptr_eq(&partition.dir, dir));
-    open
-}
-
 fn sync(partition: &Arc<Partition>) {
     partition.sync();
 }
@@ -274,10 +286,4 @@ fn look_for_room(dir: &Dir, open: impl Fn() -> Vec<Arc<Partition>>) {
     if was_full != dir.is_full() {
         open().iter().for_each(|it| it.log().allow_preallocation(was_full));
     }
-}
-
-fn failed(partition: &Partition, what: &str, error: &Error) {
-    let fault = partition.broken(error);
-    let said = fault.message.unwrap_or_default();
-    tracing::error!("{what} of {} failed: {said}", partition.name());
 }
