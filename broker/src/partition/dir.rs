@@ -2,6 +2,7 @@
 
 use parking_lot::{Condvar, Mutex};
 use protocol::ids::Uuid;
+use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,11 +11,14 @@ use std::time::Duration;
 use storage::disk::Disk;
 use storage::log_dir::LogDir;
 
-/// So much of one log may be unsynced before it is written back: far below where the kernel
-/// throttles writers, and little to check after a crash.
-const LOG_BEHIND_BYTES: u64 = 16 << 20;
+/// After so many bytes of one log they are handed to the device: in small pieces, so that a sync
+/// never finds much, and far below where the kernel throttles writers.
+const WRITE_BACK_BYTES: u64 = 4 << 20;
+/// So much of one log may be unsynced: little to check after a crash. A sync of a log that grows
+/// holds up who appends to it, so there are few.
+pub(super) const LOG_BEHIND_BYTES: u64 = 64 << 20;
 /// The same for all logs of a directory together, of which many may have a little each.
-const DIR_BEHIND_BYTES: u64 = 64 << 20;
+const DIR_BEHIND_BYTES: u64 = 128 << 20;
 /// The room of the disk is looked at again after so many bytes, besides every second.
 const SPACE_STEP_BYTES: u64 = 4 << 20;
 
@@ -22,6 +26,12 @@ const SPACE_STEP_BYTES: u64 = 4 << 20;
 pub trait Syncs: Debug + Send + Sync {
     /// Makes what it holds now durable, and tells whoever waits for that.
     fn sync(&self);
+}
+
+/// Something that grows, and should be handed to the device bit by bit.
+pub trait Lags: Debug + Send + Sync {
+    /// Hands on what it holds now.
+    fn write_back(&self);
 }
 
 /// One directory of `log.dirs`.
@@ -43,7 +53,7 @@ pub struct Dir {
     behind: AtomicU64,
     /// Bytes appended since the start.
     written: AtomicU64,
-    work: Mutex<Work>,
+    queue: Mutex<Queue>,
     wake: Condvar,
     /// Told when it fails.
     on_failure: OnceLock<Box<dyn Notified>>,
@@ -54,19 +64,27 @@ pub trait Notified: Debug + Send + Sync {
     fn notify(&self, dir: &Dir);
 }
 
-/// What the directory's flusher has to do.
-#[derive(Debug, Default)]
+/// What the directory's flusher has to do next.
+#[derive(Debug)]
 pub(super) struct Work {
     /// Somebody waits for these.
     pub(super) urgent: Vec<Arc<dyn Syncs>>,
-    /// Nobody waits for these, but they hold much.
-    pub(super) behind: Vec<Arc<dyn Syncs>>,
+    /// Nobody waits for this one, but it holds much.
+    pub(super) behind: Option<Arc<dyn Lags>>,
     /// All logs together hold much.
     pub(super) all_behind: bool,
     pub(super) stop: bool,
 }
 
-impl Work {
+#[derive(Debug, Default)]
+struct Queue {
+    urgent: Vec<Arc<dyn Syncs>>,
+    behind: VecDeque<Arc<dyn Lags>>,
+    all_behind: bool,
+    stop: bool,
+}
+
+impl Queue {
     fn is_empty(&self) -> bool {
         self.urgent.is_empty() && self.behind.is_empty() && !self.all_behind && !self.stop
     }
@@ -103,7 +121,7 @@ impl Dir {
             full: AtomicBool::new(false),
             behind: AtomicU64::new(0),
             written: AtomicU64::new(0),
-            work: Mutex::default(),
+            queue: Mutex::default(),
             wake: Condvar::new(),
             on_failure: OnceLock::new(),
         }
@@ -193,14 +211,14 @@ impl Dir {
     pub(super) fn appended(&self, bytes: u64, log_behind: u64) -> bool {
         let before = self.behind.fetch_add(bytes, Ordering::Relaxed);
         if before < DIR_BEHIND_BYTES && DIR_BEHIND_BYTES <= before + bytes {
-            self.work.lock().all_behind = true;
+            self.queue.lock().all_behind = true;
             self.wake.notify_one();
         }
         let written = self.written.fetch_add(bytes, Ordering::Relaxed);
         if written / SPACE_STEP_BYTES != (written + bytes) / SPACE_STEP_BYTES {
             self.look_for_room(0);
         }
-        LOG_BEHIND_BYTES <= log_behind && log_behind.saturating_sub(bytes) < LOG_BEHIND_BYTES
+        log_behind.saturating_sub(bytes) / WRITE_BACK_BYTES != log_behind / WRITE_BACK_BYTES
     }
 
     /// Notes that `bytes` are durable now, or gone.
@@ -209,9 +227,14 @@ impl Dir {
         let _before = self.behind.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 
-    /// Whether all logs together still hold much.
+    /// Whether they still hold half of that.
     pub(super) fn is_half_behind(&self) -> bool {
         DIR_BEHIND_BYTES / 2 <= self.behind.load(Ordering::Relaxed)
+    }
+
+    /// Whether more is appended than synced one log at a time.
+    pub(super) fn is_far_behind(&self) -> bool {
+        DIR_BEHIND_BYTES * 2 <= self.behind.load(Ordering::Relaxed)
     }
 
     /// Bytes that became durable since the start.
@@ -222,28 +245,45 @@ impl Dir {
 
     /// Somebody waits for `log` to be durable.
     pub(super) fn sync_soon(&self, log: Arc<dyn Syncs>) {
-        self.work.lock().urgent.push(log);
+        self.queue.lock().urgent.push(log);
         self.wake.notify_one();
     }
 
     /// `log` holds much that is not yet durable.
-    pub(super) fn write_back(&self, log: Arc<dyn Syncs>) {
-        self.work.lock().behind.push(log);
+    pub(super) fn write_back(&self, log: Arc<dyn Lags>) {
+        self.queue.lock().behind.push_back(log);
         self.wake.notify_one();
     }
 
     pub(super) fn stop_flusher(&self) {
-        self.work.lock().stop = true;
+        self.queue.lock().stop = true;
         self.wake.notify_one();
     }
 
     /// What there is to do; waits for it, but no longer than `patience`.
     pub(super) fn next_work(&self, patience: Duration) -> Work {
-        let mut work = self.work.lock();
-        if work.is_empty() {
-            self.wake.wait_for(&mut work, patience);
+        let mut queue = self.queue.lock();
+        if queue.is_empty() {
+            self.wake.wait_for(&mut queue, patience);
         }
-        std::mem::take(&mut work)
+        Work {
+            urgent: std::mem::take(&mut queue.urgent),
+            behind: queue.behind.pop_front(),
+            all_behind: std::mem::take(&mut queue.all_behind),
+            stop: queue.stop,
+        }
+    }
+
+    /// Has the flusher look at all logs again, if they still hold much.
+    pub(super) fn look_again(&self) {
+        if DIR_BEHIND_BYTES <= self.behind.load(Ordering::Relaxed) {
+            self.queue.lock().all_behind = true;
+        }
+    }
+
+    /// Those for which somebody waits.
+    pub(super) fn take_urgent(&self) -> Vec<Arc<dyn Syncs>> {
+        std::mem::take(&mut self.queue.lock().urgent)
     }
 }
 
@@ -275,11 +315,11 @@ mod tests {
     }
 
     #[test]
-    fn a_log_is_written_back_once_each_time_it_falls_behind() {
+    fn a_log_is_written_back_once_for_each_step() {
         let dir = dir();
-        let step = LOG_BEHIND_BYTES / 2;
+        let step = WRITE_BACK_BYTES / 2;
         let asked: Vec<_> = (1..=4).map(|count| dir.appended(step, count * step)).collect();
-        assert_eq!(asked, [false, true, false, false]);
+        assert_eq!(asked, [false, true, false, true]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One partition on this broker: its log, what its leader may promise, and who waits for it.
 
-use super::dir::{Dir, Syncs};
+use super::dir::{Dir, LOG_BEHIND_BYTES, Lags, Syncs};
 use super::leader::{Effects, Event, Leader, Rules, Term};
 use super::waiters::{Waiters, Wakeup};
 use crate::error::ToCode;
@@ -515,6 +515,22 @@ impl Syncs for Partition {
         drop(leader);
         if let Some(watermark) = effects.watermark {
             self.waiters.advanced(watermark, i64::MAX / 4);
+        }
+    }
+}
+
+impl Lags for Partition {
+    fn write_back(&self) {
+        if LOG_BEHIND_BYTES <= self.behind_bytes() {
+            return self.sync();
+        }
+        if self.dir.failure().is_some() || self.is_retired() {
+            return;
+        }
+        if let Err(error) = self.log.write_back()
+            && !self.is_retired()
+        {
+            self.dir.fail(&format!("writing {} back: {error}", self.name()));
         }
     }
 }

@@ -20,6 +20,14 @@ impl Log {
         self.sync_all()
     }
 
+    /// Hands what was appended to the device, so that the next flush finds little to do. Takes no
+    /// lock; nothing is durable by it. A failure is one of a flush.
+    pub fn write_back(&self) -> Result<(), Error> {
+        let segments = self.segments.load();
+        let Some(active) = segments.last() else { return Ok(()) };
+        active.write_out().map_err(|error| self.disk_failed(error))
+    }
+
     /// The caller holds `flushing`.
     fn sync_all(&self) -> Result<i64, Error> {
         let from = self.recovery_point();

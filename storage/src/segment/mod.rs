@@ -9,6 +9,7 @@ mod outcome;
 pub mod recent;
 mod recover;
 pub mod scan;
+mod write_out;
 
 pub use outcome::{Damage, Located, Recovered, Trust};
 
@@ -21,7 +22,7 @@ use recent::{Mark, Recent};
 use scan::{Found, HEADERS, Scan, ScanError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The folder of a partition.
@@ -85,6 +86,8 @@ pub struct Segment {
     damaged: AtomicBool,
     /// Blocks behind the end are held and have to be given back.
     holds_blocks: AtomicBool,
+    /// Up to where the device has been given its batches.
+    written_out: AtomicU64,
     /// Its index of aborted transactions has grown since the last sync.
     owes_aborted: AtomicBool,
     /// It has left the log; its files are, or will be, gone.
@@ -108,6 +111,7 @@ impl Segment {
             damages: Mutex::default(),
             damaged: AtomicBool::new(false),
             holds_blocks: AtomicBool::new(false),
+            written_out: AtomicU64::new(u64::from(end.position)),
             owes_aborted: AtomicBool::new(false),
             retired: AtomicBool::new(false),
             indexes_synced: AtomicBool::new(false),
@@ -464,6 +468,7 @@ impl Segment {
     fn sync_files(&self, home: &Home) -> io::Result<()> {
         // Asked before the log is synced: sealed later, it would be synced by the next flush.
         let sealed = self.is_sealed();
+        self.write_out()?;
         self.file.sync()?;
         if self.owes_aborted.swap(false, Ordering::AcqRel) {
             home.disk.open(&home.path(Kind::TxnIndex, self.base))?.sync()?;

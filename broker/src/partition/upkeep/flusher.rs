@@ -14,7 +14,7 @@ const SYNCS_AT_ONCE_MAX: usize = 8;
 
 /// After so many bytes the new recovery points are written down, so that a crash leaves little to
 /// check however long the interval of the checkpoint is.
-pub(super) const CHECKPOINT_STEP_BYTES: u64 = 128 << 20;
+pub(super) const CHECKPOINT_STEP_BYTES: u64 = 64 << 20;
 
 /// Syncs all of `logs`, several at once, and returns when the last is done.
 pub(super) fn sync_all(logs: &[Arc<dyn Syncs>]) {
@@ -42,7 +42,9 @@ pub(super) fn run(dir: &Dir, partitions: impl Fn() -> Vec<Arc<Partition>>, check
     loop {
         let work = dir.next_work(Duration::from_secs(3600));
         sync_all(&work.urgent);
-        sync_all(&work.behind);
+        if let Some(log) = work.behind {
+            log.write_back();
+        }
         if work.all_behind {
             catch_up(dir, partitions());
         }
@@ -58,14 +60,24 @@ pub(super) fn run(dir: &Dir, partitions: impl Fn() -> Vec<Arc<Partition>>, check
 }
 
 /// Syncs the logs that hold most, until together they hold little.
+///
+/// One after the other, while the disk follows: it has most of them already, and a sync that finds
+/// the device busy holds up who appends to its log.
 fn catch_up(dir: &Dir, mut partitions: Vec<Arc<Partition>>) {
     partitions.sort_by_cached_key(|it| std::cmp::Reverse(it.behind_bytes()));
-    for some in partitions.chunks(SYNCS_AT_ONCE_MAX) {
-        let holds = some.iter().filter(|it| 0 < it.behind_bytes());
-        let some: Vec<_> = holds.map(|it| Arc::clone(it) as Arc<dyn Syncs>).collect();
-        if some.is_empty() || !dir.is_half_behind() {
-            return;
+    let mut holding = partitions.iter().filter(|it| 0 < it.behind_bytes()).peekable();
+    let holds_any = holding.peek().is_some();
+    while dir.is_half_behind() {
+        let at_once = if dir.is_far_behind() { SYNCS_AT_ONCE_MAX } else { 1 };
+        let some: Vec<_> =
+            holding.by_ref().take(at_once).map(|it| Arc::clone(it) as Arc<dyn Syncs>).collect();
+        if some.is_empty() {
+            break;
         }
         sync_all(&some);
+        sync_all(&dir.take_urgent());
+    }
+    if holds_any {
+        dir.look_again();
     }
 }

@@ -284,6 +284,9 @@ impl File for SimFile {
         }
         Ok(())
     }
+    fn write_out(&self, _offset: u64, _len: u64) -> io::Result<()> {
+        self.power.look(Operation::WriteOut, &self.path)
+    }
     fn fd(&self) -> Option<BorrowedFd<'_>> {
         None
     }

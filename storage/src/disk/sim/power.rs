@@ -20,6 +20,7 @@ pub enum Operation {
     Write,
     Truncate,
     Reserve,
+    WriteOut,
     Sync,
 }
 

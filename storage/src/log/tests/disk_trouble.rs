@@ -41,6 +41,17 @@ fn without_room_for_a_new_segment_the_old_one_stays() {
 }
 
 #[test]
+fn a_failed_write_back_is_a_failed_sync() {
+    let (log, disk) = log(LogConfig::default());
+    log.append(batch(1, 300_000, NOW), &CLIENT).unwrap();
+    disk.fail(Fault::eio(Operation::WriteOut));
+    assert!(log.write_back().is_err());
+    disk.mend();
+    assert!(log.flush(log.log_end()).is_err());
+    assert!(matches!(log.append(batch(1, 10, NOW), &CLIENT), Err(AppendError::Offline(_))));
+}
+
+#[test]
 fn a_sync_that_finds_too_many_files_open_is_made_later() {
     let (log, disk) = log(LogConfig { segment_bytes: 400, ..LogConfig::default() });
     append_each(&log, 3);

@@ -8,6 +8,7 @@ mod recovery;
 mod retention;
 mod threads;
 mod truncation;
+mod write_back;
 
 use super::*;
 use crate::disk::Disk;
