@@ -1,0 +1,65 @@
+//! JoinGroup (key 11): a member of a classic group comes, and hears of the next generation.
+
+use super::context::{Ctx, RequestContext};
+use super::grouped::{client, grouped};
+use super::handler::Handler;
+use super::reply::{Handled, Reply, Response};
+use protocol::config::coordinator::CoordinatorConfig;
+use protocol::error::ErrorCode;
+use protocol::messages::{JoinGroupRequest, JoinGroupResponse, Versions};
+
+/// Before this version the protocol's name cannot be null.
+const NULL_PROTOCOL_SINCE: i16 = 7;
+
+pub(super) struct JoinGroup;
+
+impl Handler for JoinGroup {
+    type Request = JoinGroupRequest;
+    const VERSIONS: Versions = Versions { min: 0, max: 9 };
+
+    fn handle(
+        ctx: &Ctx,
+        from: &RequestContext,
+        request: JoinGroupRequest,
+        version: i16,
+    ) -> Handled<JoinGroupRequest> {
+        let reply = match check(&request, &ctx.config.load().values.coordinator) {
+            Err(code) => Reply::Now(Self::refuse(&request, code).into()),
+            Ok(()) => {
+                let group = request.group_id.to_string();
+                grouped::<Self>(ctx, client(from, version), &group, request)?
+            }
+        };
+        reply.and_then(move |response| Ok(spelled_for(version, response)))
+    }
+
+    fn refuse(request: &JoinGroupRequest, code: ErrorCode) -> JoinGroupResponse {
+        JoinGroupResponse::default()
+            .with_error_code(code.code())
+            .with_generation_id(-1)
+            .with_protocol_name(None)
+            .with_member_id(request.member_id.clone())
+    }
+}
+
+/// Of what no group needs to be asked for. INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT
+fn check(request: &JoinGroupRequest, config: &CoordinatorConfig) -> Result<(), ErrorCode> {
+    if request.group_id.is_empty() {
+        return Err(ErrorCode::InvalidGroupId);
+    }
+    let sessions = config.min_session_timeout_ms..=config.max_session_timeout_ms;
+    if !sessions.contains(&request.session_timeout_ms) {
+        return Err(ErrorCode::InvalidSessionTimeout);
+    }
+    Ok(())
+}
+
+fn spelled_for(
+    version: i16,
+    mut response: Response<JoinGroupResponse>,
+) -> Response<JoinGroupResponse> {
+    if version < NULL_PROTOCOL_SINCE {
+        response.message.protocol_name.get_or_insert_default();
+    }
+    response
+}
