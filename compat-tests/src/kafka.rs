@@ -70,9 +70,18 @@ impl Kafka {
     /// # Panics
     /// When it does not come up.
     pub fn start(dir: &Path, quorum: Quorum) -> Kafka {
+        Kafka::start_with(dir, quorum, "")
+    }
+
+    /// As [`Kafka::start`], with `more` lines in its properties.
+    ///
+    /// # Panics
+    /// When it does not come up.
+    pub fn start_with(dir: &Path, quorum: Quorum, more: &str) -> Kafka {
         let (port, controller_port) = (free_port(), free_port());
         let mut text = properties(port, controller_port, dir);
         text.push_str("offsets.topic.replication.factor=1\n");
+        text.push_str(more);
         if quorum == Quorum::Static {
             let dynamic = "controller.quorum.bootstrap.servers=";
             text = text.replace(dynamic, "controller.quorum.voters=1@");

@@ -7,6 +7,8 @@ mod data;
 mod fetching;
 mod frames;
 mod lookup;
+mod member;
+mod membership;
 mod normal;
 
 use compat_tests::broker::Broker;
@@ -144,8 +146,11 @@ fn covers((api, case): &(String, String), what: &str) -> bool {
 #[test]
 fn equal_requests_get_equal_answers() {
     let (their_dir, our_dir) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-    let kafka = Kafka::start(their_dir.path(), Quorum::Dynamic);
-    let broker = Broker::start(our_dir.path(), "offsets.topic.replication.factor=1\n");
+    // Groups begin without a delay: what is answered meanwhile does not depend on it.
+    let at_once = "group.initial.rebalance.delay.ms=0\n";
+    let kafka = Kafka::start_with(their_dir.path(), Quorum::Dynamic, at_once);
+    let broker =
+        Broker::start(our_dir.path(), &format!("offsets.topic.replication.factor=1\n{at_once}"));
     let side = |port| Side { port, normal: Normal::default() };
     let mut pair = Pair {
         theirs: side(kafka.port),
@@ -166,6 +171,7 @@ fn equal_requests_get_equal_answers() {
     lookup::described(&mut pair);
     pair.at_controllers(controller::asked);
     data::delete_records(&mut pair);
+    membership::classic(&mut pair);
     admin::deletions(&mut pair);
     frames::refused(&mut pair);
     let rows = rows();

@@ -40,6 +40,7 @@ impl Normal {
         }
         let text = uuids(&text);
         let text = sorted(&text, "DescribeConfigsResourceResult");
+        let text = sorted(&text, "JoinGroupResponseMember");
         self.numbers(&sorted(&text, "PartitionProduceResponse"))
     }
 
@@ -96,7 +97,7 @@ fn close(body: &str) -> usize {
     body[..end].strip_suffix(" }").map_or(end, str::len)
 }
 
-/// Ids become `<id>`; the id of zeros stays.
+/// Ids become `<id>`, also at the end of a member's; the id of zeros stays.
 fn uuids(text: &str) -> String {
     let is_uuid = |word: &str| {
         word.len() == 36
@@ -107,11 +108,14 @@ fn uuids(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_inclusive(|it: char| !(it.is_ascii_alphanumeric() || it == '-')) {
         let body = word.trim_end_matches(|it: char| !(it.is_ascii_alphanumeric() || it == '-'));
-        if is_uuid(body) && body.bytes().any(|byte| byte != b'0' && byte != b'-') {
-            out.push_str("<id>");
-            out.push_str(&word[body.len()..]);
-        } else {
-            out.push_str(word);
+        let front = body.len().checked_sub(36).filter(|at| is_uuid(&body[*at..]));
+        match front {
+            Some(at) if body[at..].bytes().any(|byte| byte != b'0' && byte != b'-') => {
+                out.push_str(&body[..at]);
+                out.push_str("<id>");
+                out.push_str(&word[body.len()..]);
+            }
+            _ => out.push_str(word),
         }
     }
     out
@@ -171,4 +175,5 @@ fn own_values_become_blanks_and_others_stay() {
     };
     check(&produced([&[1, 0], &[3, 2]]), &produced([&[0, 1], &[2, 3]]));
     check("I { id: 6ba7b810-9dad-11d1-80b4-00c04fd430c8 }", "I { id: <id> }");
+    check("M { id: \"a-6ba7b810-9dad-11d1-80b4-00c04fd430c8\" }", "M { id: \"a-<id>\" }");
 }
