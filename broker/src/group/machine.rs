@@ -103,12 +103,15 @@ impl State {
             Timer::ClassicSession(group, id) => self.classic_session_is_over(moment, &group, &id),
             Timer::ClassicJoin(group) => self.classic_joins_are_due(moment, &group),
             Timer::ClassicSync(group) => self.classic_syncs_are_due(moment, &group),
+            Timer::ClassicBegins(group) => self.classic_group_begins(moment, &group),
             Timer::ConsumerSession(group, id) => self.consumer_session_over(moment, &group, &id),
             Timer::ConsumerRebalance(group, id) => {
                 self.consumer_rebalance_over(moment, &group, &id)
             }
             Timer::ConsumerRegex(group) => Some(self.look_up_patterns(moment, &group)),
-            Timer::ConsumerJoin(..) | Timer::ConsumerSync(..) => None,
+            Timer::ConsumerJoin(ref group, ref id) | Timer::ConsumerSync(ref group, ref id) => {
+                self.classic_member_is_late(moment, timer.clone(), (group, id))
+            }
             Timer::OffsetsExpiry => Some(self.expire_offsets(moment)),
         }
     }

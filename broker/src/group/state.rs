@@ -37,6 +37,8 @@ pub(super) enum Timer {
     ClassicJoin(GroupId),
     /// The members of a classic group have had their time to ask for their assignments.
     ClassicSync(GroupId),
+    /// A consumer group has become a classic one.
+    ClassicBegins(GroupId),
     ConsumerSession(GroupId, MemberId),
     /// A member has had its time to give up what it must.
     ConsumerRebalance(GroupId, MemberId),

@@ -97,6 +97,11 @@ impl Assignment {
     }
 }
 
+/// In which version a member speaks, and is to be spoken to; 0 where it does not say.
+pub fn version(subscription: &[u8]) -> i16 {
+    begun(subscription).map_or(0, |(_, reader)| reader.version)
+}
+
 /// The version, and a reader of what follows it.
 fn begun(bytes: &[u8]) -> Result<(i16, Reader<'_>), Malformed> {
     let mut reader = Reader::new(bytes, 0, false);

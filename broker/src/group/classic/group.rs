@@ -91,7 +91,11 @@ impl ClassicGroup {
         self.protocol_type.as_deref().unwrap_or_default()
     }
 
-    pub(super) fn is_of_consumers(&self) -> bool {
+    pub(in crate::group) fn size(&self) -> usize {
+        self.members.len()
+    }
+
+    pub(in crate::group) fn is_of_consumers(&self) -> bool {
         self.protocol_type.as_deref() == Some(CONSUMER)
     }
 

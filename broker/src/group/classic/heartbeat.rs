@@ -15,6 +15,9 @@ impl State {
         token: Token,
         request: &HeartbeatRequest,
     ) -> Decision {
+        if let Some(decision) = self.heartbeat_in_consumer_group(moment, token, request) {
+            return decision;
+        }
         let code = self.beat(moment, request).err().unwrap_or(ErrorCode::None);
         Effects::reply(token, replies::heartbeat(code).into())
     }

@@ -50,13 +50,21 @@ impl State {
         client: &Client,
         request: &JoinGroupRequest,
     ) -> Decision {
+        if let Some(decision) = self.join_consumer_group(moment, token, client, request) {
+            return decision;
+        }
         let refused = |code| Effects::reply(token, not_joined(&request.member_id, code).into());
         let name: &str = &request.group_id;
-        let is_new = match self.groups.get(name) {
-            Some(Group::Classic(_)) => false,
-            Some(Group::Consumer(_)) => return refused(ErrorCode::InconsistentGroupProtocol),
-            None if request.member_id.is_empty() => true,
-            None => return refused(ErrorCode::UnknownMemberId),
+        let mut records = Vec::new();
+        let is_new = match self.groups.get_key_value(name) {
+            Some((_, Group::Classic(_))) => false,
+            _ if !request.member_id.is_empty() => return refused(ErrorCode::UnknownMemberId),
+            // It has no members, or would have answered itself, and makes room.
+            Some((id, Group::Consumer(group))) => {
+                records = group.tombstones(id);
+                true
+            }
+            None => true,
         };
         if is_new {
             let group = Group::Classic(ClassicGroup::new(moment.wall_ms));
@@ -69,7 +77,8 @@ impl State {
         if is_new && turn.done.records.is_empty() {
             turn.done.records.push(turn.group.founding_record(&turn.id));
         }
-        turn.done
+        records.append(&mut turn.done.records);
+        Effects { records, ..turn.done }
     }
 }
 

@@ -23,6 +23,13 @@ impl State {
     ) -> Decision {
         let alone = [MemberIdentity::default().with_member_id(request.member_id.clone())];
         let leaving = if client.version < MANY_SINCE { &alone } else { &*request.members };
+        if let Some((left, mut done)) =
+            self.leave_consumer_group(moment, &request.group_id, leaving)
+        {
+            let responses = leaving.iter().zip(left).map(|(it, left)| response(it, left));
+            done.replies.push((token, told(client, responses.collect()).into()));
+            return done;
+        }
         let Some(mut turn) = self.turn(moment, &request.group_id) else {
             let unknown = leaving.iter().map(|it| response(it, Err(ErrorCode::UnknownMemberId)));
             return Effects::reply(token, told(client, unknown.collect()).into());

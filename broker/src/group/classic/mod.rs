@@ -8,6 +8,7 @@ mod instances;
 mod join;
 mod leave;
 mod member;
+pub(super) mod migration;
 mod rebalance;
 mod replay;
 mod replies;

@@ -3,7 +3,7 @@
 use super::group::{ClassicGroup, Phase};
 use super::member::ClassicMember;
 use crate::coordinator::Moment;
-use crate::group::state::{Decision, Group, State};
+use crate::group::state::{Decision, Group, State, Timer};
 use bytes::Bytes;
 use protocol::coordinator::group::{
     ClassicGroupValue, ClassicMemberValue, GroupId, GroupRecord, MemberId,
@@ -32,6 +32,11 @@ impl State {
                 group.take(value, moment.wall_ms);
             }
             (_, Some(value)) => {
+                if is_loaded && !value.members.is_empty() {
+                    // It was a consumer group until now.
+                    let timer = Timer::ClassicBegins(GroupId::clone(&id));
+                    self.timers.set(timer, moment.now);
+                }
                 self.groups.insert(id, Group::Classic(ClassicGroup::of(value)));
             }
         }

@@ -19,6 +19,9 @@ impl State {
         token: Token,
         request: &SyncGroupRequest,
     ) -> Decision {
+        if let Some(decision) = self.sync_in_consumer_group(moment, token, request) {
+            return decision;
+        }
         let refused = |code| Effects::reply(token, not_synced(code).into());
         let Some(mut turn) = self.turn(moment, &request.group_id) else {
             return refused(ErrorCode::UnknownMemberId);

@@ -16,6 +16,7 @@ use protocol::coordinator::group::{
 };
 use protocol::error::ErrorCode;
 use protocol::ids::Uuid;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// All that a decision depends on, but for the member.
@@ -74,12 +75,28 @@ impl Advance<'_> {
             (&seat.id, epoch),
             &mut records,
         );
-        let next = self.reconcile(seat, about, &target, topics_changed, claim)?;
+        let next = self.reconcile(seat, about, &target, (topics_changed, claim))?;
         if let Some(next) = &next {
             let (id, member) = (Arc::clone(self.id), Arc::clone(&seat.id));
             records.push(GroupRecord::Current(id, member, Some(next.to_current())));
         }
         Ok(Advanced { records, next, epochs: (epoch, target.epoch), looked_in })
+    }
+
+    /// What the group itself has to catch up with, on behalf of a member whose heartbeat says
+    /// nothing new: other topics, an assignment that had to wait. Only the group moves.
+    pub(super) fn group(&self, id: &MemberId) -> Advanced {
+        let (mut records, nobody) = (Vec::new(), BTreeSet::new());
+        let outlook = Outlook::without(self.group, &nobody);
+        let (epoch, looked_in) = self.raise_epoch(&outlook, false, &mut records);
+        let target = target(
+            (self.moment, self.config),
+            (self.id, self.group),
+            &outlook,
+            (id, epoch),
+            &mut records,
+        );
+        Advanced { records, next: None, epochs: (epoch, target.epoch), looked_in }
     }
 
     /// GROUP_MAX_SIZE_REACHED where a member would be one too many.
@@ -144,8 +161,7 @@ impl Advance<'_> {
         seat: &Seat<'_>,
         about: &MemberValue,
         target: &Target<'_>,
-        topics_changed: bool,
-        claim: &Claim,
+        (topics_changed, claim): (bool, &Claim),
     ) -> Result<Option<Member>, Refusal> {
         if !topics_changed && seat.member.is_reconciled_to(target.epoch) {
             return Ok(None);

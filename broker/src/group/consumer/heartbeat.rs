@@ -3,12 +3,12 @@
 
 use super::about::news;
 use super::advance::{Advance, Advanced};
-use super::group::ConsumerGroup;
 use super::member::{AWAY, LEFT, Member, Owned, Progress, regex};
 use super::pace::{interval_ms, millis};
 use super::reconcile::Claim;
 use super::rules::{self, JOINING, Refusal};
 use super::seat::{Seat, take_seat};
+use super::upgrade::{Upgrade, upgrade};
 use crate::coordinator::{Effects, Moment, Token};
 use crate::group::config::group_config;
 use crate::group::request::Client;
@@ -32,33 +32,33 @@ impl State {
         let assignors = &moment.config.values.coordinator.consumer_assignors;
         let sound = rules::check(request, client.version, assignors);
         let decided = sound.and_then(|()| match request.member_epoch {
-            LEFT | AWAY => self.consumer_leave(moment, request),
-            _ => self.consumer_stays(moment, client, request),
+            LEFT | AWAY => {
+                let (records, response) = self.consumer_leave(moment, request)?;
+                Ok(Effects { records, replies: vec![(token, response.into())] })
+            }
+            _ => self.consumer_stays(moment, token, client, request),
         });
-        let (records, response) = decided.unwrap_or_else(|refusal| (Vec::new(), refused(refusal)));
-        Effects { records, replies: vec![(token, response.into())] }
+        decided.unwrap_or_else(|refusal| Effects::reply(token, refused(refusal).into()))
     }
 
     fn consumer_stays(
         &mut self,
         moment: &Moment<'_>,
+        token: Token,
         client: &Client,
         request: &ConsumerGroupHeartbeatRequest,
-    ) -> Result<(Vec<GroupRecord>, ConsumerGroupHeartbeatResponse), Refusal> {
+    ) -> Result<Decision, Refusal> {
         let found = self.groups.get_key_value(request.group_id.as_str());
         let id: GroupId =
             found.map_or_else(|| request.group_id.as_str().into(), |(id, _)| id.clone());
-        let unborn = ConsumerGroup::default();
         let is_joining = request.member_epoch == JOINING;
-        let mut records = Vec::new();
+        let upgrade = match found {
+            Some((_, Group::Classic(group))) if is_joining => upgrade(moment, &id, group)?,
+            _ => Upgrade::default(),
+        };
         let group = match found {
             Some((_, Group::Consumer(group))) => group,
-            None if is_joining => &unborn,
-            // One without members makes room.
-            Some((_, Group::Classic(group))) if is_joining && group.is_empty() => {
-                records.push(GroupRecord::Classic(Arc::clone(&id), None));
-                &unborn
-            }
+            _ if is_joining => &upgrade.group,
             _ => return Err(ErrorCode::GroupIdNotFound.into()),
         };
         let config = group_config(moment, &id);
@@ -78,8 +78,10 @@ impl State {
         {
             group.looked(epoch);
         }
-        records.extend(verdict.records);
-        Ok((records, verdict.response))
+        let mut done = self.upgraded(moment, &id, upgrade);
+        done.records.extend(verdict.records);
+        done.replies.push((token, verdict.response.into()));
+        Ok(done)
     }
 }
 

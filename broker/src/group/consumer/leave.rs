@@ -1,5 +1,6 @@
 //! Members that go: of themselves, for a while, or because they were not heard of in time.
 
+use super::downgrade::downgrade;
 use super::group::ConsumerGroup;
 use super::member::{AWAY, Member, Owned, Progress};
 use super::outlook::Outlook;
@@ -9,7 +10,6 @@ use super::seat::member_tombstones;
 use crate::coordinator::{Effects, Moment};
 use crate::group::config::group_config;
 use crate::group::state::{Decision, Group, State, Timer};
-use kraft::image::Image;
 use protocol::coordinator::group::{
     ConsumerGroupValue, GroupId, GroupRecord, MemberId, TargetValue,
 };
@@ -44,7 +44,7 @@ impl State {
             return Ok((vec![record], response));
         }
         let gone = BTreeSet::from([Arc::clone(id)]);
-        Ok((removal(group_id, group, &gone, moment.image), response))
+        Ok((removal(moment, group_id, group, &gone), response))
     }
 
     /// A member's session is over.
@@ -71,7 +71,8 @@ impl State {
         })
     }
 
-    fn expel(
+    /// Removes a member whose time is over, if it is what the timer was set for.
+    pub(super) fn expel(
         &mut self,
         moment: &Moment<'_>,
         (group_id, id): (&GroupId, &MemberId),
@@ -81,7 +82,7 @@ impl State {
         let Some(Group::Consumer(group)) = self.groups.get(group_id) else { return None };
         group.member(id).filter(|member| is_due(member))?;
         let gone = BTreeSet::from([Arc::clone(id)]);
-        let records = removal(group_id, group, &gone, moment.image);
+        let records = removal(moment, group_id, group, &gone);
         self.timers.set(again, moment.now + AGAIN);
         Some(Effects { records, replies: Vec::new() })
     }
@@ -130,14 +131,18 @@ fn away(member: &Member) -> Member {
     Member { epoch: AWAY, assigned, revoking: Owned::new(), ..member.clone() }
 }
 
-/// What takes members away and raises the group's epoch (Kafka's `consumerGroupFenceMembers`).
+/// What takes members away and raises the group's epoch, or makes a classic group of those that
+/// stay (Kafka's `consumerGroupFenceMembers`).
 /// Patterns go with the last member that subscribes to them.
 pub(in crate::group) fn removal(
+    moment: &Moment<'_>,
     group_id: &GroupId,
     group: &ConsumerGroup,
     gone: &BTreeSet<MemberId>,
-    image: &Image,
 ) -> Vec<GroupRecord> {
+    if let Some(records) = downgrade(moment, (group_id, group), gone, None) {
+        return records;
+    }
     let outlook = Outlook::without(group, gone);
     let mut records: Vec<GroupRecord> =
         gone.iter().flat_map(|member| member_tombstones(group_id, member)).collect();
@@ -147,7 +152,7 @@ pub(in crate::group) fn removal(
         |regex: &Arc<str>| GroupRecord::Regex(Arc::clone(group_id), Arc::clone(regex), None);
     records.extend(unwanted.map(forget));
     let epoch = group.epoch().saturating_add(1);
-    let value = ConsumerGroupValue { epoch, metadata_hash: outlook.metadata_hash(image) };
+    let value = ConsumerGroupValue { epoch, metadata_hash: outlook.metadata_hash(moment.image) };
     records.push(GroupRecord::Consumer(Arc::clone(group_id), Some(value)));
     if outlook.members().next().is_none() {
         // Whoever comes next need not wait for its assignment.

@@ -3,8 +3,10 @@
 mod about;
 mod advance;
 pub(super) mod assignor;
+mod classic_members;
 pub(super) mod commits;
 mod describe;
+mod downgrade;
 pub(super) mod group;
 mod heartbeat;
 mod image;
@@ -20,5 +22,6 @@ mod replay;
 mod rules;
 mod seat;
 mod target;
+mod upgrade;
 
 pub use rules::fault;

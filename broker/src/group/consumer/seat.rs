@@ -73,8 +73,31 @@ fn take_over<'a>(id: MemberId, old: &'a MemberId, member: &Member) -> Result<Sea
     if member.epoch != AWAY && !member.is_classic() {
         return Err(ErrorCode::UnreleasedInstanceId.into());
     }
+    Ok(heir(id, old, member))
+}
+
+fn heir<'a>(id: MemberId, old: &'a MemberId, member: &Member) -> Seat<'a> {
     let heir = Member { epoch: JOINING, previous_epoch: JOINING, ..member.clone() };
-    Ok(Seat { id, member: Cow::Owned(heir), replaces: Some(old), is_new: false })
+    Seat { id, member: Cow::Owned(heir), replaces: Some(old), is_new: false }
+}
+
+/// The same for a member that comes with JoinGroup: it says no epoch, and takes over from a static
+/// member at any time. `instance` goes with whether its member id is made up here.
+///
+/// UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID
+pub(super) fn take_classic_seat<'a>(
+    group: &'a ConsumerGroup,
+    id: MemberId,
+    instance: Option<(&str, bool)>,
+) -> Result<Seat<'a>, Refusal> {
+    let Some((instance, is_nameless)) = instance else { return Ok(found_or_new(group, id)) };
+    match (group.static_member(instance), is_nameless) {
+        (Some((old, member)), true) => Ok(heir(id, old, member)),
+        (None, true) => Ok(found_or_new(group, id)),
+        (Some((old, member)), false) if *old == id => Ok(found(id, member)),
+        (Some(_), false) => Err(ErrorCode::FencedInstanceId.into()),
+        (None, false) => Err(ErrorCode::UnknownMemberId.into()),
+    }
 }
 
 /// The epoch must be the member's. The one before is good too when the member owns no more than

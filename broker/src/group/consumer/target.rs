@@ -61,7 +61,12 @@ fn assignor(moment: &Moment<'_>, outlook: &Outlook<'_>) -> Assignor {
     wanted.as_deref().and_then(named).unwrap_or_else(default)
 }
 
-fn member_target(group: &GroupId, member: &MemberId, target: &Partitions) -> GroupRecord {
+/// The record of what a member should have.
+pub(super) fn member_target(
+    group: &GroupId,
+    member: &MemberId,
+    target: &Partitions,
+) -> GroupRecord {
     let partitions = target.iter().map(|(topic_id, partitions)| TopicPartitions {
         topic_id: *topic_id,
         partitions: partitions.clone(),

@@ -2,7 +2,8 @@
 //!
 //! `a join g protocols=range:x,roundrobin topics=t,u type=consumer session=10000 rebalance=60000
 //! instance=i reason=..`: what it says of itself under a protocol stands behind the colon, or else
-//! is a subscription to the topics. `a sync g give=a1:x,b1:y type= protocol=`, `a heartbeat g`,
+//! is a subscription to the topics, of somebody who `owns=t0,t1`. `a sync g give=a1:x,b1:+t0+t1
+//! type= protocol=`, a plus for a consumer's assignment, `a heartbeat g`,
 //! `a leave g`, and `a leave g members=a1,b1/i,/j`: ids, and instances behind the slash.
 
 use super::{Ask, Caller, Make, metadata};
@@ -62,7 +63,7 @@ fn join(ask: &Ask<'_>) -> JoinGroupRequest {
     let protocol = |protocol: &str| {
         let (name, says) = protocol.split_once(':').unwrap_or((protocol, ""));
         let says = match words.get("topics") {
-            Some(_) => metadata::subscription(&words.list("topics")),
+            Some(_) => metadata::subscription(&words.list("topics"), &words.list("owns")),
             None => Bytes::copy_from_slice(says.as_bytes()),
         };
         JoinGroupRequestProtocol::default().with_name(text(name)).with_metadata(says)
@@ -85,7 +86,7 @@ fn sync(ask: &Ask<'_>) -> SyncGroupRequest {
         let (member, assignment) = pair.split_once(':').unwrap();
         SyncGroupRequestAssignment::default()
             .with_member_id(text(ask.names.full(member)))
-            .with_assignment(Bytes::copy_from_slice(assignment.as_bytes()))
+            .with_assignment(metadata::assignment(assignment))
     };
     SyncGroupRequest::default()
         .with_group_id(group(ask))
@@ -138,7 +139,7 @@ pub(crate) fn spell(reply: &Reply) -> Option<String> {
     Some(match reply {
         Reply::Join(it) => format!("JoinGroup {}", joined(it)),
         Reply::Sync(it) => {
-            let assigned = metadata::spell(&it.assignment);
+            let assigned = metadata::spell_given(&it.assignment);
             let (kind, name) = (spell_option(&it.protocol_type), spell_option(&it.protocol_name));
             format!("SyncGroup {} {assigned}, {kind} {name}", code(it.error_code))
         }

@@ -95,7 +95,7 @@ fn classic(value: &ClassicGroupValue) -> String {
     let member = |it: &ClassicMemberValue| {
         let instance = it.group_instance_id.as_ref().map(|id| format!(" as {id}"));
         let (subscription, assignment) =
-            (metadata::spell(&it.subscription), metadata::spell(&it.assignment));
+            (metadata::spell(&it.subscription), metadata::spell_given(&it.assignment));
         format!("{}{} {subscription} {assignment}", it.member_id, instance.unwrap_or_default())
     };
     let members: Vec<_> = value.members.iter().map(member).collect();
