@@ -2,6 +2,7 @@
 //! answers but for the rows of `docs/differences.tsv`.
 
 mod admin;
+mod consumer_groups;
 mod controller;
 mod data;
 mod fetching;
@@ -172,6 +173,7 @@ fn equal_requests_get_equal_answers() {
     pair.at_controllers(controller::asked);
     data::delete_records(&mut pair);
     membership::classic(&mut pair);
+    consumer_groups::told(&mut pair);
     admin::deletions(&mut pair);
     frames::refused(&mut pair);
     let rows = rows();

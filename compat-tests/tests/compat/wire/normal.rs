@@ -7,7 +7,7 @@ pub(super) struct Normal {
 }
 
 /// Fields whose number or text is each broker's own.
-const OWN: [&str; 17] = [
+const OWN: [&str; 18] = [
     "producer_id: ",
     "port: ",
     "cluster_id: ",
@@ -25,6 +25,7 @@ const OWN: [&str; 17] = [
     "batch_index_error_message: Some(",
     "leader_epoch_of_metadata: ",
     "last_timestamp: ",
+    "heartbeat_interval_ms: ",
 ];
 
 impl Normal {
@@ -41,6 +42,7 @@ impl Normal {
         let text = uuids(&text);
         let text = sorted(&text, "DescribeConfigsResourceResult");
         let text = sorted(&text, "JoinGroupResponseMember");
+        let text = sorted(&sorted(&text, "TopicPartitions"), "Member");
         self.numbers(&sorted(&text, "PartitionProduceResponse"))
     }
 
