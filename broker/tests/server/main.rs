@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test")]
 
 mod compaction;
+mod groups;
 mod hostile;
 mod limits;
 mod lives;
