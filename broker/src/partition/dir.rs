@@ -16,9 +16,10 @@ use storage::log_dir::LogDir;
 const WRITE_BACK_BYTES: u64 = 4 << 20;
 /// So much of one log may be unsynced: little to check after a crash. A sync of a log that grows
 /// holds up who appends to it, so there are few.
-pub(super) const LOG_BEHIND_BYTES: u64 = 64 << 20;
-/// The same for all logs of a directory together, of which many may have a little each.
-const DIR_BEHIND_BYTES: u64 = 128 << 20;
+pub(super) const LOG_BEHIND_BYTES: u64 = 32 << 20;
+/// The same for all logs of a directory together, of which many may have a little each: a stop syncs
+/// what is left of them.
+const DIR_BEHIND_BYTES: u64 = 64 << 20;
 /// The room of the disk is looked at again after so many bytes, besides every second.
 const SPACE_STEP_BYTES: u64 = 4 << 20;
 
