@@ -4,7 +4,6 @@ use super::context::{Ctx, RequestContext};
 use super::grouped::{Said, client, gathered};
 use super::handler::Handler;
 use super::reply::Handled;
-use crate::coordinator::Asked;
 use protocol::error::ErrorCode;
 use protocol::messages::delete_groups_response::DeletableGroupResult;
 use protocol::messages::{DeleteGroupsRequest, DeleteGroupsResponse, GroupId, Versions};
@@ -23,9 +22,6 @@ impl Handler for DeleteGroups {
     ) -> Handled<DeleteGroupsRequest> {
         let ids = once_each(&request.groups_names);
         let ask = |id: &GroupId| {
-            if id.is_empty() {
-                return Asked::Now(Err(ErrorCode::InvalidGroupId));
-            }
             let one = DeleteGroupsRequest::default().with_groups_names(vec![id.clone()]);
             ctx.groups.ask(id.as_str(), (client(from, version), one).into())
         };

@@ -96,8 +96,12 @@ fn refused(
         .with_partitions(partitions.iter().map(partition).collect())
 }
 
-/// A topic stands once, where it was first.
+/// Beside refusals a topic stands once; without any, as often as it was named, as in Kafka.
 fn merge(into: &mut Vec<OffsetCommitResponseTopic>, from: Vec<OffsetCommitResponseTopic>) {
+    if into.is_empty() {
+        *into = from;
+        return;
+    }
     for topic in from {
         match into.iter_mut().find(|it| it.name == topic.name) {
             Some(there) => there.partitions.extend(topic.partitions),

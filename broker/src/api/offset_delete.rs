@@ -20,6 +20,7 @@ impl Handler for OffsetDelete {
     type Request = OffsetDeleteRequest;
     const VERSIONS: Versions = Versions { min: 0, max: 0 };
 
+    /// The group is asked even where no partition is left to ask about: it may not be there.
     fn handle(
         ctx: &Ctx,
         from: &RequestContext,
@@ -27,10 +28,6 @@ impl Handler for OffsetDelete {
         version: i16,
     ) -> Handled<OffsetDeleteRequest> {
         let refused = take_unknown(&ctx.image(), &mut request);
-        if request.topics.is_empty() {
-            let response = OffsetDeleteResponse::default().with_topics(refused);
-            return Ok(Reply::Now(response.into()));
-        }
         if request.group_id.is_empty() {
             let response = Self::refuse(&request, ErrorCode::InvalidGroupId);
             return Ok(Reply::Now(response.into()));

@@ -7,6 +7,7 @@ mod controller;
 mod data;
 mod fetching;
 mod frames;
+mod groups;
 mod lookup;
 mod member;
 mod membership;
@@ -170,6 +171,7 @@ fn equal_requests_get_equal_answers() {
     fetching::unacknowledged(&mut pair);
     data::offsets(&mut pair);
     lookup::described(&mut pair);
+    groups::offsets(&mut pair);
     pair.at_controllers(controller::asked);
     data::delete_records(&mut pair);
     membership::classic(&mut pair);

@@ -43,6 +43,8 @@ impl Normal {
         let text = sorted(&text, "DescribeConfigsResourceResult");
         let text = sorted(&text, "JoinGroupResponseMember");
         let text = sorted(&sorted(&text, "TopicPartitions"), "Member");
+        let of_hash_maps = ["DescribedGroup", "ListedGroup", "DeletableGroupResult"];
+        let text = of_hash_maps.iter().fold(text, |text, element| sorted(&text, element));
         self.numbers(&sorted(&text, "PartitionProduceResponse"))
     }
 
