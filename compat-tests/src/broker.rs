@@ -65,7 +65,7 @@ impl Broker {
     }
 
     fn await_ready(&mut self) {
-        let end = Instant::now() + Duration::from_secs(30);
+        let end = Instant::now() + Duration::from_secs(60);
         while Connection::open(self.port).and_then(|mut it| it.brokers()).unwrap_or(0) == 0 {
             assert!(self.server.is_up(), "the broker ended:\n{}", self.server.tail());
             assert!(Instant::now() < end, "the broker does not answer:\n{}", self.server.tail());

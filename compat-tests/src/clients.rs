@@ -2,6 +2,7 @@
 
 use crate::home::{root, tool};
 use crate::kafka::java;
+use crate::member::Mode;
 use std::path::Path;
 use std::process::Command;
 
@@ -73,28 +74,43 @@ impl Client {
         self.lines(["consume", bootstrap, topic], out, None)
     }
 
+    /// The command of a member of `group` that reads `topic` until it is told to end; see
+    /// [`crate::member`].
+    pub fn member(self, bootstrap: &str, group: &str, topic: &str, mode: Mode) -> Command {
+        let mut command = self.program("Member", "member");
+        command.args([bootstrap, group, topic, mode.name()]);
+        command
+    }
+
     fn lines(self, words: [&str; 3], file: &Path, codec: Option<&str>) -> Command {
+        let mut command = self.program("Lines", "lines");
+        command.args(words).arg(file).args(codec);
+        command
+    }
+
+    /// One of our programs, by the name of its Java class and by that of the others' file.
+    fn program(self, class: &str, name: &str) -> Command {
         let clients = root().join("compat-tests/clients");
         let python = |client: &str| {
             let mut command = Command::new(tool("python").join("bin/python"));
-            command.arg(clients.join("python/lines.py")).arg(client);
+            command.arg(clients.join(format!("python/{name}.py"))).arg(client);
             command
         };
         let go = |client: &str| {
-            let mut command = Command::new(tool("go").join("lines"));
-            command.arg(client);
+            let mut command = Command::new(tool("go").join("clients"));
+            command.args([name, client]);
             command
         };
-        let mut command = match self {
+        match self {
             Client::Java | Client::JavaConsole | Client::Kcat => {
                 let mut command = java();
-                command.arg("Lines");
+                command.arg(class);
                 command
             }
             Client::KafkaJs => {
                 let mut command = Command::new("node");
                 command.env("NODE_MODULES", tool("node").join("node_modules"));
-                command.arg(clients.join("node/lines.js"));
+                command.arg(clients.join(format!("node/{name}.js")));
                 command
             }
             Client::ConfluentPython => python("confluent"),
@@ -102,8 +118,6 @@ impl Client {
             Client::AioKafka => python("aiokafka"),
             Client::FranzGo => go("franz"),
             Client::Sarama => go("sarama"),
-        };
-        command.args(words).arg(file).args(codec);
-        command
+        }
     }
 }

@@ -5,10 +5,13 @@
     reason = "this crate stands outside the broker, and stops at the first surprise"
 )]
 
+pub mod admin;
 pub mod broker;
 pub mod clients;
 pub mod home;
 pub mod kafka;
 pub mod lines;
+pub mod member;
+pub mod ownership;
 pub mod process;
 pub mod wire;

@@ -1,4 +1,4 @@
-// lines CLIENT produce|consume BOOTSTRAP TOPIC FILE [CODEC]: the file's lines, each `key TAB value`, through CLIENT:
+// clients lines CLIENT produce|consume BOOTSTRAP TOPIC FILE [CODEC]: the file's lines, each `key TAB value`, through CLIENT:
 // franz or sarama. Consuming writes FILE.<partition>, from the beginning to the end that stands at the start.
 package main
 
@@ -59,10 +59,14 @@ func (o *out) take(offset int64, key, value []byte) bool {
 }
 
 func main() {
-	client, what, bootstrap, topic, path := os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5]
+	if os.Args[1] == "member" {
+		member(os.Args[2:])
+		return
+	}
+	client, what, bootstrap, topic, path := os.Args[2], os.Args[3], os.Args[4], os.Args[5], os.Args[6]
 	codec := "none"
-	if len(os.Args) > 6 {
-		codec = os.Args[6]
+	if len(os.Args) > 7 {
+		codec = os.Args[7]
 	}
 	switch client + " " + what {
 	case "franz produce":

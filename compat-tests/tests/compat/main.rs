@@ -12,6 +12,7 @@
 mod adopt;
 mod dump;
 mod faults;
+mod groups;
 mod hostile;
 mod librdkafka;
 mod main_job;
