@@ -3,9 +3,16 @@
 use crate::process::until;
 use crate::wire::Connection;
 use protocol::messages::create_topics_request::CreatableTopic;
+use protocol::messages::offset_commit_request::{
+    OffsetCommitRequestPartition, OffsetCommitRequestTopic,
+};
 use protocol::messages::offset_fetch_request::OffsetFetchRequestGroup;
-use protocol::messages::{CreateTopicsRequest, GroupId, OffsetFetchRequest, StrBytes, TopicName};
+use protocol::messages::{
+    CreateTopicsRequest, FindCoordinatorRequest, GroupId, OffsetCommitRequest, OffsetFetchRequest,
+    StrBytes, TopicName,
+};
 use std::collections::BTreeMap;
+use std::io;
 use std::time::Duration;
 
 fn text(text: &str) -> StrBytes {
@@ -29,6 +36,19 @@ pub fn create_topic(port: u16, topic: &str, partitions: usize) {
     assert!(refused.is_none(), "{refused:?}");
 }
 
+/// Asks where a group's coordinator is until there is one, which makes the topic of the offsets.
+///
+/// # Panics
+/// When there is none within 30 seconds.
+#[track_caller]
+pub fn await_coordinator(port: u16, group: &str) {
+    let request = FindCoordinatorRequest::default().with_coordinator_keys(vec![text(group)]);
+    until("there is a coordinator", Duration::from_secs(30), || {
+        let response = Connection::open(port).ok()?.ask(&request, 4).ok()?;
+        response.coordinators.iter().all(|it| it.error_code == 0).then_some(())
+    });
+}
+
 /// What a group has committed, by topic and partition, once its coordinator is ready.
 ///
 /// # Panics
@@ -50,4 +70,33 @@ pub fn committed(port: u16, group: &str) -> BTreeMap<(String, i32), i64> {
             .map(move |it| ((name.clone(), it.partition_index), it.committed_offset))
     });
     topics.filter(|(_, offset)| 0 <= *offset).collect()
+}
+
+/// Commits one offset of a group without members, as a consumer that assigns itself does.
+///
+/// # Errors
+/// The connection is gone, or the coordinator refuses; the commit may be kept all the same.
+pub fn commit(
+    it: &mut Connection,
+    group: &str,
+    topic: &str,
+    partition: i32,
+    offset: i64,
+) -> io::Result<()> {
+    let partition = OffsetCommitRequestPartition::default()
+        .with_partition_index(partition)
+        .with_committed_offset(offset);
+    let topic = OffsetCommitRequestTopic::default()
+        .with_name(TopicName(text(topic)))
+        .with_partitions(vec![partition]);
+    let request = OffsetCommitRequest::default()
+        .with_group_id(GroupId(text(group)))
+        .with_generation_id_or_member_epoch(-1)
+        .with_topics(vec![topic]);
+    let response = it.ask(&request, 8)?;
+    let mut codes = response.topics.iter().flat_map(|topic| &topic.partitions);
+    match codes.next().map(|it| it.error_code) {
+        Some(0) => Ok(()),
+        code => Err(io::Error::other(format!("refused: {code:?}"))),
+    }
 }

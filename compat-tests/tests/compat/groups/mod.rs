@@ -1,10 +1,11 @@
 //! Groups of real clients: tools, rebalances, crashes, and what lies on the disk.
 
+mod kills;
+mod on_disk;
 mod rebalance;
 mod tools;
 
 use compat_tests::admin::{committed, create_topic};
-use compat_tests::broker::Broker;
 use compat_tests::clients::Client;
 use compat_tests::member::{Member, Mode};
 use compat_tests::ownership::{Story, is_fair, overlaps, readings};
@@ -21,9 +22,9 @@ const QUICK: &str = "group.initial.rebalance.delay.ms=0\n\
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Sends `count` small records to each partition.
-fn send(broker: &Broker, topic: &str, partitions: usize, count: usize) {
+fn send(bootstrap: &str, topic: &str, partitions: usize, count: usize) {
     let mut config = ClientConfig::new();
-    config.set("bootstrap.servers", broker.bootstrap()).set("linger.ms", "5");
+    config.set("bootstrap.servers", bootstrap).set("linger.ms", "5");
     let producer: BaseProducer = config.create().unwrap();
     for number in 0..count {
         for partition in 0..partitions {
@@ -37,8 +38,9 @@ fn send(broker: &Broker, topic: &str, partitions: usize, count: usize) {
 }
 
 /// A topic, and the members of one group that read it.
-struct Group<'a> {
-    broker: &'a Broker,
+struct Group {
+    port: u16,
+    bootstrap: String,
     dir: TempDir,
     name: String,
     partitions: usize,
@@ -47,24 +49,30 @@ struct Group<'a> {
     gone: Vec<Member>,
 }
 
-impl<'a> Group<'a> {
+impl Group {
     /// A group and a topic of one name.
-    fn new(broker: &'a Broker, name: &str, partitions: usize) -> Group<'a> {
-        create_topic(broker.port, name, partitions);
+    fn new(port: u16, name: &str, partitions: usize) -> Group {
+        create_topic(port, name, partitions);
+        Group::found(port, name, partitions, 0)
+    }
+
+    /// A group and a topic that are there, with so many records a partition.
+    fn found(port: u16, name: &str, partitions: usize, sent: usize) -> Group {
         let (members, gone) = (Vec::new(), Vec::new());
         let (dir, name) = (TempDir::new().unwrap(), name.to_owned());
-        Group { broker, dir, name, partitions, sent: 0, members, gone }
+        let bootstrap = format!("127.0.0.1:{port}");
+        Group { port, bootstrap, dir, name, partitions, sent, members, gone }
     }
 
     fn send(&mut self, count: usize) {
-        send(self.broker, &self.name, self.partitions, count);
+        send(&self.bootstrap, &self.name, self.partitions, count);
         self.sent += count;
     }
 
     fn join(&mut self, client: Client, mode: Mode) {
         let number = self.members.len() + self.gone.len();
         let name = format!("{number}-{client:?}-{mode:?}");
-        let words = [&self.broker.bootstrap(), self.name.as_str(), &self.name];
+        let words = [&self.bootstrap, self.name.as_str(), &self.name];
         self.members.push(Member::start(client, mode, self.dir.path(), &name, words));
     }
 
@@ -99,7 +107,7 @@ impl<'a> Group<'a> {
     fn catch_up(&self) {
         let (sent, topic) = (i64::try_from(self.sent).unwrap(), &self.name);
         until("all is committed", LIMIT, || {
-            let found = committed(self.broker.port, &self.name);
+            let found = committed(self.port, &self.name);
             let all = (0..i32::try_from(self.partitions).unwrap())
                 .all(|it| found.get(&(topic.clone(), it)) == Some(&sent));
             all.then_some(())

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 const PARTITIONS: usize = 7;
 
 /// Three members join, one leaves, one crashes, one comes; all is read.
-fn story(group: &mut Group<'_>, members: [(Client, Mode); 4]) {
+fn story(group: &mut Group, members: [(Client, Mode); 4]) {
     let [one, two, three, four] = members;
     group.send(30);
     group.join(one.0, one.1);
@@ -41,7 +41,7 @@ fn homogeneous(name: &str, clients: &[(Client, Mode)]) {
     let dir = TempDir::new().unwrap();
     let broker = Broker::start(dir.path(), QUICK);
     for &(client, mode) in clients {
-        let mut group = Group::new(&broker, &format!("{name}-{client:?}-{mode:?}"), PARTITIONS);
+        let mut group = Group::new(broker.port, &format!("{name}-{client:?}-{mode:?}"), PARTITIONS);
         story(&mut group, [(client, mode); 4]);
     }
 }
@@ -89,7 +89,7 @@ fn members_of_all_clients_share_one_classic_group() {
         Client::Sarama,
         Client::KafkaJs,
     ];
-    let mut group = Group::new(&broker, "all", 2 * all.len());
+    let mut group = Group::new(broker.port, "all", 2 * all.len());
     group.send(20);
     for client in all {
         group.join(client, Eager);
@@ -111,7 +111,7 @@ fn members_of_both_protocols_share_one_group() {
     let dir = TempDir::new().unwrap();
     let more = format!("{QUICK}group.consumer.migration.policy=bidirectional\n");
     let broker = Broker::start(dir.path(), &more);
-    let mut group = Group::new(&broker, "migration", PARTITIONS);
+    let mut group = Group::new(broker.port, "migration", PARTITIONS);
     let (java, python) = (Client::Java, Client::ConfluentPython);
     story(
         &mut group,

@@ -37,7 +37,7 @@ fn check(broker: &Broker, tool: &str, args: &[&str], want: &[&str]) -> String {
 fn world(dir: &Path) -> Broker {
     let broker = Broker::start(dir, QUICK);
     create_topic(broker.port, "one", 2);
-    send(&broker, "one", 2, 100);
+    send(&broker.bootstrap(), "one", 2, 100);
     broker
 }
 
