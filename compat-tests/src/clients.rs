@@ -82,6 +82,22 @@ impl Client {
         command
     }
 
+    /// The command of a process with `count` members through the Java client, which come and go
+    /// until `calm` (milliseconds since 1970) and then stay; see [`crate::member::stories`].
+    /// `more` are configs of the client, `key=value`.
+    pub fn pool(
+        [bootstrap, group, topic, name]: [&str; 4],
+        mode: Mode,
+        count: usize,
+        calm: u64,
+        more: &[&str],
+    ) -> Command {
+        let mut command = java();
+        command.args(["Pool", bootstrap, group, topic, mode.name(), name]);
+        command.args([count.to_string(), calm.to_string()]).args(more);
+        command
+    }
+
     fn lines(self, words: [&str; 3], file: &Path, codec: Option<&str>) -> Command {
         let mut command = self.program("Lines", "lines");
         command.args(words).arg(file).args(codec);

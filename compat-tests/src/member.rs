@@ -3,7 +3,7 @@
 use crate::clients::Client;
 use crate::process::{Server, until};
 use nix::sys::signal::Signal;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -29,9 +29,22 @@ impl Mode {
     }
 }
 
+impl std::str::FromStr for Mode {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Mode, String> {
+        let all = [Mode::Eager, Mode::Cooperative, Mode::Consumer];
+        all.into_iter().find(|it| it.name() == word).ok_or_else(|| format!("no mode `{word}`"))
+    }
+}
+
 /// What a member says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
+    /// It asks to be a member.
+    Join,
+    /// The generation of the group, or its own epoch, as it is given partitions.
+    Epoch(i64),
     /// It was given these partitions, beside what it has.
     Own(BTreeSet<i32>),
     /// It gave these back.
@@ -54,6 +67,9 @@ pub struct Said {
     pub at: u64,
     pub event: Event,
 }
+
+/// The events of a group, by the names of its members.
+pub type Story = BTreeMap<String, Vec<Said>>;
 
 /// A running member.
 #[derive(Debug)]
@@ -83,9 +99,8 @@ impl Member {
     /// # Panics
     /// When it said something that is no event.
     pub fn said(&self) -> Vec<Said> {
-        let text = std::fs::read_to_string(&self.log).unwrap_or_default();
-        let whole = text.rfind('\n').and_then(|end| text.get(..end)).unwrap_or_default();
-        let lines = whole.lines().filter_map(|line| line.strip_prefix("@ "));
+        let text = whole(&self.log);
+        let lines = text.lines().filter_map(|line| line.strip_prefix("@ "));
         lines.map(|line| parse(line).unwrap_or_else(|| panic!("{}: `{line}`", self.name))).collect()
     }
 
@@ -123,10 +138,31 @@ pub fn owned(said: &[Said]) -> BTreeSet<i32> {
             Event::Own(more) => owned.extend(more),
             Event::Give(less) | Event::Lost(less) => owned.retain(|it| !less.contains(it)),
             Event::Closed => owned.clear(),
-            Event::Got(..) | Event::Kept(..) | Event::Refused => {}
+            Event::Join | Event::Epoch(_) | Event::Got(..) | Event::Kept(..) | Event::Refused => {}
         }
     }
     owned
+}
+
+/// The events of a [`Client::pool`], by the names of its members.
+///
+/// # Panics
+/// When one of them said something that is no event.
+pub fn stories(log: &Path) -> Story {
+    let mut story = Story::new();
+    for line in whole(log).lines().filter_map(|line| line.strip_prefix('@')) {
+        let (name, rest) = line.split_once(' ').expect("a name");
+        let said = parse(rest).unwrap_or_else(|| panic!("`{line}`"));
+        story.entry(name.to_owned()).or_default().push(said);
+    }
+    story
+}
+
+/// The whole lines of a file that is being written.
+fn whole(log: &Path) -> String {
+    let mut text = std::fs::read_to_string(log).unwrap_or_default();
+    text.truncate(text.rfind('\n').map_or(0, |end| end + 1));
+    text
 }
 
 fn parse(line: &str) -> Option<Said> {
@@ -134,6 +170,8 @@ fn parse(line: &str) -> Option<Said> {
     let at = words.next()?.parse().ok()?;
     let kind = words.next()?;
     let event = match kind {
+        "join" => Event::Join,
+        "epoch" => Event::Epoch(number(words.next()?)?),
         "own" => Event::Own(numbers(words.next()?)?),
         "give" => Event::Give(numbers(words.next()?)?),
         "lost" => Event::Lost(numbers(words.next()?)?),

@@ -1,7 +1,7 @@
 //! What must hold of a group by what its members say: one owner a partition, nothing skipped,
 //! nothing read again that was committed.
 
-use crate::member::{Event, Said};
+use crate::member::{Event, Said, Story};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A time in which a member held a partition.
@@ -12,9 +12,6 @@ struct Held {
     to: u64,
     by: String,
 }
-
-/// The events of a group, by the names of its members.
-pub type Story = BTreeMap<String, Vec<Said>>;
 
 /// Whether the shares are all of `0..partitions`, disjoint, and differ by one at most.
 pub fn is_fair(shares: &[BTreeSet<i32>], partitions: usize) -> bool {
@@ -62,7 +59,7 @@ fn times(name: &str, said: &[Said]) -> Vec<Held> {
             Event::Kept(partition, _) => {
                 since.entry(*partition).and_modify(|(_, last)| *last = *at);
             }
-            Event::Got(..) | Event::Refused | Event::Closed => {}
+            Event::Join | Event::Epoch(_) | Event::Got(..) | Event::Refused | Event::Closed => {}
         }
     }
     let last = said.last().map_or(0, |it| it.at);
@@ -110,7 +107,13 @@ pub fn readings(story: &Story) -> BTreeMap<i32, Reading> {
                 }
                 *last = (*offset, *at);
             }
-            Event::Own(_) | Event::Give(_) | Event::Lost(_) | Event::Refused | Event::Closed => {}
+            Event::Join
+            | Event::Epoch(_)
+            | Event::Own(_)
+            | Event::Give(_)
+            | Event::Lost(_)
+            | Event::Refused
+            | Event::Closed => {}
         }
     }
     found

@@ -28,16 +28,42 @@ func numbers(partitions []int32) string {
 	return strings.Join(words, ",")
 }
 
+// Commits what was read and is not committed yet; what is refused in a rebalance is tried again with the next.
+func franzCommit(cl *kgo.Client, topic string) {
+	for {
+		after := cl.UncommittedOffsets()[topic]
+		if len(after) == 0 {
+			return
+		}
+		err := cl.CommitUncommittedOffsets(context.Background())
+		var refused *kerr.Error
+		if err == nil {
+			for p, offset := range after {
+				say("kept %d %d", p, offset.Offset)
+			}
+			return
+		} else if errors.As(err, &refused) && !refused.Retriable {
+			say("refused %v", err)
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
 func franzMember(bootstrap, group, topic, mode string) {
 	told := func(what string) func(context.Context, *kgo.Client, map[string][]int32) {
-		return func(_ context.Context, _ *kgo.Client, partitions map[string][]int32) {
+		return func(_ context.Context, cl *kgo.Client, partitions map[string][]int32) {
+			if what == "give" {
+				franzCommit(cl, topic)
+			}
 			say("%s %s", what, numbers(partitions[topic]))
 		}
 	}
 	balancers := map[string]kgo.GroupBalancer{"eager": kgo.RangeBalancer(), "cooperative": kgo.CooperativeStickyBalancer(), "consumer": kgo.StickyBalancer()}
 	options := []kgo.Opt{kgo.SeedBrokers(bootstrap), kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic), kgo.DisableAutoCommit(),
-		kgo.BlockRebalanceOnPoll(), kgo.Balancers(balancers[mode]), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.MetadataMinAge(500 * time.Millisecond), kgo.MetadataMaxAge(2 * time.Second),
-		kgo.FetchMaxWait(200 * time.Millisecond), kgo.OnPartitionsAssigned(told("own")), kgo.OnPartitionsRevoked(told("give")), kgo.OnPartitionsLost(told("lost"))}
+		kgo.BlockRebalanceOnPoll(), kgo.Balancers(balancers[mode]), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.MetadataMinAge(500 * time.Millisecond), kgo.MetadataMaxAge(2 * time.Second), kgo.FetchMaxWait(200 * time.Millisecond),
+		kgo.OnPartitionsAssigned(told("own")), kgo.OnPartitionsRevoked(told("give")), kgo.OnPartitionsLost(told("lost"))}
 	if mode == "consumer" {
 		// The word by which this version lets itself be asked for the new protocol.
 		options = append(options, kgo.WithContext(context.WithValue(context.Background(), "opt_in_kafka_next_gen_balancer_beta", true)))
@@ -49,29 +75,12 @@ func franzMember(bootstrap, group, topic, mode string) {
 	ended, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	for ended.Err() == nil {
-		fetches := cl.PollRecords(ended, 1000)
-		after := map[int32]int64{}
-		fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+		cl.PollRecords(ended, 1000).EachPartition(func(p kgo.FetchTopicPartition) {
 			if n := len(p.Records); n > 0 {
-				after[p.Partition] = p.Records[n-1].Offset + 1
-				say("got %d %d %d", p.Partition, p.Records[0].Offset, after[p.Partition])
+				say("got %d %d %d", p.Partition, p.Records[0].Offset, p.Records[n-1].Offset+1)
 			}
 		})
-		for len(after) > 0 {
-			err := cl.CommitRecords(context.Background(), fetches.Records()...)
-			var refused *kerr.Error
-			if errors.As(err, &refused) && !refused.Retriable {
-				say("refused %v", err)
-			} else if err != nil {
-				time.Sleep(100 * time.Millisecond)
-				continue
-			} else {
-				for p, offset := range after {
-					say("kept %d %d", p, offset)
-				}
-			}
-			break
-		}
+		franzCommit(cl, topic)
 		cl.AllowRebalance()
 	}
 	cl.CloseAllowingRebalance()

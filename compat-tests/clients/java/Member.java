@@ -3,18 +3,22 @@
 // reads them), until it is told to end (SIGTERM), and then leaves.
 import java.time.Duration;
 import java.util.*;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
-import org.apache.kafka.clients.consumer.*;
+import org.apache.kafka.clients.consumer.CloseOptions;
+import org.apache.kafka.clients.consumer.CommitFailedException;
+import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.*;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 public class Member {
-    static synchronized void say(String event) {
-        System.out.println("@ " + System.currentTimeMillis() + " " + event);
-        System.out.flush();
-    }
-
     static String numbers(Collection<TopicPartition> partitions) {
         return partitions.stream().map(p -> "" + p.partition()).collect(Collectors.joining(","));
     }
@@ -34,49 +38,76 @@ public class Member {
         return config;
     }
 
+    final KafkaConsumer<byte[], byte[]> consumer;
+    final Consumer<String> say;
+    // What was read and is not committed yet.
+    final Map<TopicPartition, OffsetAndMetadata> pending = new HashMap<>();
+
+    Member(KafkaConsumer<byte[], byte[]> consumer, Consumer<String> say) {
+        this.consumer = consumer;
+        this.say = say;
+    }
+
     public static void main(String[] a) throws Exception {
         KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(config(a));
         Thread main = Thread.currentThread();
+        AtomicBoolean ended = new AtomicBoolean();
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
-            consumer.wakeup();
+            ended.set(true);
             try { main.join(20000); } catch (InterruptedException ignored) { }
         }));
-        consumer.subscribe(List.of(a[2]), new ConsumerRebalanceListener() {
-            public void onPartitionsAssigned(Collection<TopicPartition> partitions) { say("own " + numbers(partitions)); }
-            public void onPartitionsRevoked(Collection<TopicPartition> partitions) { say("give " + numbers(partitions)); }
-            public void onPartitionsLost(Collection<TopicPartition> partitions) { say("lost " + numbers(partitions)); }
-        });
-        try {
-            while (true) {
-                ConsumerRecords<byte[], byte[]> records = consumer.poll(Duration.ofMillis(200));
-                for (TopicPartition p : records.partitions()) {
-                    List<ConsumerRecord<byte[], byte[]>> some = records.records(p);
-                    say("got " + p.partition() + " " + some.get(0).offset() + " " + (some.get(some.size() - 1).offset() + 1));
-                }
-                if (!records.isEmpty()) commit(consumer, records.nextOffsets());
-            }
-        } catch (WakeupException ended) {
-            consumer.close(CloseOptions.timeout(Duration.ofSeconds(10)));
-            say("closed");
-        }
+        new Member(consumer, event -> {
+            System.out.println("@ " + System.currentTimeMillis() + " " + event);
+            System.out.flush();
+        }).live(a[2], ended::get);
     }
 
-    // What was read is committed before more is read; a broker that is away is waited for.
-    static void commit(KafkaConsumer<byte[], byte[]> consumer, Map<TopicPartition, OffsetAndMetadata> offsets) {
-        boolean ended = false;
-        for (boolean done = false; !done; ) {
+    // Reads and commits until it is told to end, and leaves.
+    void live(String topic, BooleanSupplier ended) {
+        say.accept("join");
+        consumer.subscribe(List.of(topic), new ConsumerRebalanceListener() {
+            public void onPartitionsAssigned(Collection<TopicPartition> partitions) {
+                say.accept("epoch " + consumer.groupMetadata().generationId());
+                say.accept("own " + numbers(partitions));
+            }
+            public void onPartitionsRevoked(Collection<TopicPartition> partitions) {
+                commit();
+                pending.keySet().removeAll(partitions);
+                say.accept("give " + numbers(partitions));
+            }
+            public void onPartitionsLost(Collection<TopicPartition> partitions) {
+                pending.keySet().removeAll(partitions);
+                say.accept("lost " + numbers(partitions));
+            }
+        });
+        while (!ended.getAsBoolean()) {
+            ConsumerRecords<byte[], byte[]> records = consumer.poll(Duration.ofMillis(200));
+            for (TopicPartition p : records.partitions()) {
+                List<ConsumerRecord<byte[], byte[]>> some = records.records(p);
+                say.accept("got " + p.partition() + " " + some.get(0).offset() + " " + (some.get(some.size() - 1).offset() + 1));
+            }
+            pending.putAll(records.nextOffsets());
+            commit();
+        }
+        consumer.close(CloseOptions.timeout(Duration.ofSeconds(10)));
+        say.accept("closed");
+    }
+
+    // A broker that is away is waited for; what is refused in a rebalance is tried again with what is read next.
+    void commit() {
+        while (!pending.isEmpty()) {
             try {
-                consumer.commitSync(offsets, Duration.ofSeconds(5));
-                offsets.forEach((p, o) -> say("kept " + p.partition() + " " + o.offset()));
-                done = true;
-            } catch (WakeupException again) {
-                ended = true;
+                consumer.commitSync(pending, Duration.ofSeconds(5));
+                pending.forEach((p, o) -> say.accept("kept " + p.partition() + " " + o.offset()));
+                pending.clear();
             } catch (TimeoutException again) {
-            } catch (CommitFailedException | RebalanceInProgressException | FencedInstanceIdException refused) {
-                say("refused");
-                done = true;
+            } catch (RebalanceInProgressException later) {
+                say.accept("refused");
+                return;
+            } catch (CommitFailedException | FencedInstanceIdException refused) {
+                say.accept("refused");
+                pending.clear();
             }
         }
-        if (ended) throw new WakeupException();
     }
 }

@@ -43,22 +43,35 @@ def confluent():
                KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
                KafkaError.NOT_COORDINATOR, KafkaError._DESTROY}
 
-    def commit(offsets):
-        while True:
+    # What was read and is not committed yet; what is refused in a rebalance is tried again with what is read next.
+    pending = {}
+
+    def commit():
+        while pending:
             try:
+                offsets = [TopicPartition(topic, p, after) for p, after in pending.items()]
                 for kept in consumer.commit(offsets=offsets, asynchronous=False):
                     if kept.error:
                         raise KafkaException(kept.error)
                     say(f"kept {kept.partition} {kept.offset}")
-                return
+                pending.clear()
             except KafkaException as error:
                 if error.args[0].code() not in passing:
                     say(f"refused {error}")
                     return
                 time.sleep(0.1)
 
-    consumer.subscribe([topic], on_assign=lambda _, p: say("own " + numbers(p)),
-                       on_revoke=lambda _, p: say("give " + numbers(p)), on_lost=lambda _, p: say("lost " + numbers(p)))
+    def revoked(_, partitions):
+        commit()
+        taken(partitions, "give ")
+
+    def taken(partitions, what):
+        for p in partitions:
+            pending.pop(p.partition, None)
+        say(what + numbers(partitions))
+
+    consumer.subscribe([topic], on_assign=lambda _, p: say("own " + numbers(p)), on_revoke=revoked,
+                       on_lost=lambda _, p: taken(p, "lost "))
     while not ended:
         read = {}
         for message in consumer.consume(1000, 0.1):
@@ -69,8 +82,8 @@ def confluent():
             read[message.partition()] = first, message.offset() + 1
         for partition, (first, after) in read.items():
             say(f"got {partition} {first} {after}")
-        if read:
-            commit([TopicPartition(topic, p, after) for p, (_, after) in read.items()])
+            pending[partition] = after
+        commit()
     consumer.close()
 
 

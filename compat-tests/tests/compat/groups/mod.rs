@@ -7,8 +7,8 @@ mod tools;
 
 use compat_tests::admin::{committed, create_topic};
 use compat_tests::clients::Client;
-use compat_tests::member::{Member, Mode};
-use compat_tests::ownership::{Story, is_fair, overlaps, readings};
+use compat_tests::member::{Member, Mode, Story};
+use compat_tests::ownership::{is_fair, overlaps, readings};
 use compat_tests::process::until;
 use rdkafka::ClientConfig;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
