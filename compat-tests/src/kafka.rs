@@ -27,12 +27,24 @@ pub struct Kafka {
 
 /// A java command with Apache Kafka's jars and our clients, logging to standard error.
 pub fn java() -> Command {
+    java_of(&["libs/*", "classes"])
+}
+
+/// A distributed worker of Kafka Connect that has the file connectors, as `properties` say.
+pub fn connect(properties: &Path) -> Command {
+    // In this order: of the older jars only what the newer ones lack.
+    let mut command = java_of(&["libs/*", "file/*"]);
+    command.arg("org.apache.kafka.connect.cli.ConnectDistributed").arg(properties);
+    command
+}
+
+fn java_of(classes: &[&str]) -> Command {
     let home = tool("kafka");
     let mut command = Command::new("java");
     command.args(["-Xmx512m", "-XX:TieredStopAtLevel=1"]);
     command.arg(format!("-Dlog4j2.configurationFile={}", home.join("log4j2.xml").display()));
-    let (libs, classes) = (home.join("libs"), home.join("classes"));
-    command.arg("-cp").arg(format!("{}/*:{}", libs.display(), classes.display()));
+    let paths = classes.iter().map(|it| home.join(it).display().to_string());
+    command.arg("-cp").arg(paths.collect::<Vec<_>>().join(":"));
     command
 }
 

@@ -1,5 +1,6 @@
 //! Groups of real clients: tools, rebalances, crashes, and what lies on the disk.
 
+mod applications;
 mod kills;
 mod on_disk;
 mod rebalance;
