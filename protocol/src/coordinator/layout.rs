@@ -152,11 +152,13 @@ impl Field for (Arc<str>, Bytes) {
     }
 }
 
-/// A byte says whether there is one: Kafka writes a message that may be null so, in tagged fields
-/// too.
+/// A byte says whether there is one. It is written where there is none too: Kafka's reader takes
+/// the field's absence for a member that uses the classic protocol.
 impl Field for Option<ClassicMemberMetadata> {
+    const ALWAYS: bool = true;
+
     fn read(reader: &mut Reader<'_>) -> Result<Option<ClassicMemberMetadata>, Malformed> {
-        let is_null = i8::read(reader)? < 0;
+        let is_null = i8::read(reader)? <= 0;
         if is_null { Ok(None) } else { Field::read(reader).map(Some) }
     }
 
@@ -166,7 +168,7 @@ impl Field for Option<ClassicMemberMetadata> {
                 1_i8.write(out);
                 metadata.write(out);
             }
-            None => (-1_i8).write(out),
+            None => 0_i8.write(out),
         }
     }
 }

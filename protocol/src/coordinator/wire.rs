@@ -40,6 +40,9 @@ impl Malformed {
 
 /// One field, or fields that stand together.
 pub(super) trait Field: Sized {
+    /// Whether it is written where it is tagged and has its default.
+    const ALWAYS: bool = false;
+
     fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed>;
     fn write(&self, out: &mut Writer);
 }
@@ -150,7 +153,7 @@ impl Writer {
         if !self.flexible {
             return;
         }
-        let field = field.filter(|(_, value)| **value != T::default());
+        let field = field.filter(|(_, value)| T::ALWAYS || **value != T::default());
         varint::put_unsigned(&mut self.bytes, u32::from(field.is_some()));
         if let Some((tag, value)) = field {
             let mut inner = Writer { bytes: Vec::new(), ..*self };
