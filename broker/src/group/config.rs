@@ -6,6 +6,14 @@ use protocol::config::group::ConsumerGroupConfig;
 
 /// The values in force for a consumer group, as `kafka-configs --entity-type groups` sets them.
 pub(super) fn group_config(moment: &Moment<'_>, group: &str) -> ConsumerGroupConfig {
-    let overrides = moment.image.config(&ConfigResource::group(group));
-    moment.config.consumer_group(overrides.map_or(&Default::default(), |it| it))
+    if let Some(overrides) = moment.image.config(&ConfigResource::group(group)) {
+        return moment.config.consumer_group(overrides);
+    }
+    // Nothing to parse: this is asked with every heartbeat.
+    let coordinator = &moment.config.values.coordinator;
+    ConsumerGroupConfig {
+        assignment_interval_ms: coordinator.consumer_assignment_interval_ms,
+        heartbeat_interval_ms: coordinator.consumer_heartbeat_interval_ms,
+        session_timeout_ms: coordinator.consumer_session_timeout_ms,
+    }
 }

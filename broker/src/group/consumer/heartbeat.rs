@@ -38,7 +38,9 @@ impl State {
             }
             _ => self.consumer_stays(moment, token, client, request),
         });
-        decided.unwrap_or_else(|refusal| Effects::reply(token, refused(refusal).into()))
+        decided.unwrap_or_else(|refusal| {
+            Effects::reply(token, ConsumerGroupHeartbeatResponse::from(refusal).into())
+        })
     }
 
     fn consumer_stays(
@@ -176,10 +178,4 @@ fn assignment(assigned: &Owned) -> Assignment {
             .with_partitions(partitions.keys().copied().collect())
     });
     Assignment::default().with_topic_partitions(topics.collect())
-}
-
-fn refused(refusal: Refusal) -> ConsumerGroupHeartbeatResponse {
-    ConsumerGroupHeartbeatResponse::default()
-        .with_error_code(refusal.code.code())
-        .with_error_message(Some(StrBytes::from_string(refusal.why)))
 }

@@ -55,6 +55,7 @@ fn hash(bytes: &[u8]) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kraft::record::{PartitionRecord, TopicRecord};
 
     /// Numbers that hash4j gave, the library that Kafka hashes with.
     #[test]
@@ -66,5 +67,27 @@ mod tests {
         assert_eq!(hash(&longs), -4_646_943_608_980_624_969);
         let many: Vec<u8> = (0..900_i32).flat_map(i32::to_le_bytes).collect();
         assert_eq!(hash(&many), -4_062_358_945_094_582_355);
+    }
+
+    /// A topic of one partition without racks, and the hash that Kafka's own code gives its group.
+    #[test]
+    fn a_topic_is_hashed_as_kafka_hashes_it() {
+        let topic_id = "FJnsfZgrT5OS5Ff3gCRBbg".parse().unwrap();
+        let topic = TopicRecord { name: "lines".to_owned(), topic_id, ..TopicRecord::default() };
+        let partition = PartitionRecord {
+            topic_id,
+            partition_id: 0,
+            replicas: vec![1],
+            ..PartitionRecord::default()
+        };
+        let mut image = Image::default();
+        for record in [topic.into(), partition.into()] {
+            image.apply(&record, 0).unwrap();
+        }
+        let hash =
+            |names: &[&str]| metadata_hash(&names.iter().copied().map(Arc::from).collect(), &image);
+        assert_eq!(hash(&["lines"]), 3_307_799_068_328_570_590);
+        assert_eq!(hash(&["lines", "nothing"]), hash(&["lines"]));
+        assert_eq!(hash(&["nothing"]), 0);
     }
 }
