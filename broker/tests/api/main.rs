@@ -14,6 +14,7 @@ mod fetch_sessions;
 mod list_offsets;
 mod log_dirs;
 mod lookup;
+mod membership;
 mod offsets;
 mod produce;
 mod producer_ids;

@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a test ends where it is wrong")]
 #![expect(clippy::disallowed_methods, reason = "a test reads and writes its own files")]
 
+mod crowd;
 mod story;
 mod swarm;
 

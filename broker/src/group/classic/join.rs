@@ -132,8 +132,13 @@ impl Turn<'_> {
     }
 
     fn join_known(&mut self, join: &Join<'_>, id: &str) {
-        if let Some(pending) = self.group.pending.get(id).cloned() {
-            return self.add(join, pending);
+        match self.group.pending.get(id).cloned() {
+            Some(pending) if join.instance().is_none() => return self.add(join, pending),
+            // The id was given to a dynamic member. A static one is to ask for its own.
+            Some(_) => {
+                return self.reply(join.token, not_joined(id, ErrorCode::UnknownMemberId));
+            }
+            None => {}
         }
         let id = match self.group.identify(id, join.instance()) {
             Ok(id) => id,

@@ -100,6 +100,11 @@ impl World {
         self.perform(effects)
     }
 
+    /// How many clients wait for a reply.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     pub(crate) fn wait(&mut self, ms: u64) -> Vec<Event> {
         let begin = self.now;
         let end = begin + Duration::from_millis(ms);

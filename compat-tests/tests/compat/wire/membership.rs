@@ -187,6 +187,14 @@ fn static_members(told: &mut Told<'_>) {
     told.leave("the last static member", &mut a, &[(&last, Some("j"))]);
 }
 
+/// A client of two minds: its id is a dynamic member's, its request a static one's.
+fn misplaced(told: &mut Told<'_>) {
+    let mut a = told.member(None);
+    told.take_id("the first", &mut a);
+    a.instance = Some(text("i"));
+    told.join("a dynamic member's id for a static one", &mut a);
+}
+
 fn join(side: &Side, level: i16, group: &str) -> JoinGroupRequest {
     let instance = None;
     Member::new(side, level, group, instance).join()
@@ -276,4 +284,5 @@ pub(super) fn classic(pair: &mut Pair) {
     wrong_others(pair);
     both(pair, "dynamic", 0, two_members);
     both(pair, "static", STATIC_SINCE, static_members);
+    both(pair, "misplaced", STATIC_SINCE, misplaced);
 }
