@@ -63,7 +63,7 @@ impl ClassicGroup {
             Phase::Empty => Some(self.since_ms.unwrap_or(committed_ms)),
             // Of the topics that nobody subscribes to any more.
             Phase::Stable if self.topics.is_some() => Some(committed_ms),
-            _ => None,
+            Phase::Preparing | Phase::Completing | Phase::Stable => None,
         }
     }
 }

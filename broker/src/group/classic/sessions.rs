@@ -20,9 +20,10 @@ impl State {
         } else if turn.group.members.get(member).is_some_and(|it| !it.is_excused()) {
             turn.remove(member);
             // A first rebalance too ends here, if nobody is left to be waited for.
-            match turn.group.phase {
-                Phase::Preparing if turn.group.all_have_joined() => turn.complete_join(),
-                _ => turn.rebalance_without(),
+            if turn.group.phase == Phase::Preparing && turn.group.all_have_joined() {
+                turn.complete_join();
+            } else {
+                turn.rebalance_without();
             }
         }
         Some(turn.done)
