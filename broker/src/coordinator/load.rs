@@ -110,7 +110,6 @@ impl<M: Machine> Loading<'_, M> {
             Ok(())
         })?;
         let ended = |open: &mut BTreeMap<_, _>| open.remove(&batch.header.producer_id);
-        #[expect(clippy::wildcard_enum_match_arm, reason = "the others end nothing")]
         match kind {
             Some(ControlKind::Commit) => {
                 let records = ended(&mut self.open).unwrap_or_default();
