@@ -51,7 +51,7 @@ pub(super) fn load<M: Machine>(
         let bytes = slice.read().map_err(|error| unreadable(at, error))?;
         at = loading.slice(at, bytes)?;
     }
-    loading.forget_open();
+    loading.leave_open();
     Ok((loading.machine, end))
 }
 
@@ -144,12 +144,14 @@ impl<M: Machine> Loading<'_, M> {
         }
     }
 
-    /// Nothing here ends a transaction, so these records never count.
-    fn forget_open(&self) {
-        if !self.open.is_empty() {
-            let (name, count) = (self.scene.partition.name(), self.open.len());
+    /// Nothing here ends a transaction, so what these records say stays open.
+    fn leave_open(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        if !open.is_empty() {
+            let (name, count) = (self.scene.partition.name(), open.len());
             tracing::warn!("{name} holds {count} transactions that nobody has ended");
         }
+        open.into_values().flatten().for_each(|record| self.machine.undecided(record));
     }
 }
 

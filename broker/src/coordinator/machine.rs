@@ -82,6 +82,9 @@ pub trait Machine: Debug + Default + Send + 'static {
     /// A record that is in the log: read at the start, or appended after this machine's step.
     fn apply(&mut self, moment: &Moment<'_>, record: Self::Record);
 
+    /// A record of a transaction that has not ended where the log does: it may count one day.
+    fn undecided(&mut self, _record: Self::Record) {}
+
     /// All that the log held was applied: timers begin to run. What clients are owed is theirs to
     /// ask for again.
     fn loaded(&mut self, moment: &Moment<'_>) -> Vec<Effects<Self::Record, Self::Reply>>;

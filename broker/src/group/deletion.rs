@@ -33,8 +33,10 @@ impl State {
         let (id, group) = found.ok_or(ErrorCode::GroupIdNotFound)?;
         group.may_delete()?;
         let topics = self.offsets.of_group(id).into_iter().flatten();
+        let open = self.offsets.open().filter(|key| key.group == *id).cloned();
         let mut records: Vec<_> = topics
             .flat_map(|(topic, partitions)| partitions.keys().map(|at| key(id, topic, *at)))
+            .chain(open)
             .map(|key| GroupRecord::Offset(key, None))
             .collect();
         records.extend(group.tombstones(id));

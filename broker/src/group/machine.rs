@@ -46,6 +46,13 @@ impl Machine for GroupMachine {
         }
     }
 
+    fn undecided(&mut self, record: GroupRecord) {
+        // Clients put nothing else into a transaction.
+        if let GroupRecord::Offset(key, Some(_)) = record {
+            self.state.leave_offset_open(key);
+        }
+    }
+
     fn loaded(&mut self, moment: &Moment<'_>) -> Vec<Decision> {
         self.state.is_loaded = true;
         self.state.start_consumer_timers(moment);

@@ -195,7 +195,8 @@ impl Field for Option<Arc<str>> {
         let Some(len) = reader.len(true)? else { return Ok(None) };
         let text = std::str::from_utf8(reader.take(len)?)
             .map_err(|_| Malformed("a string is not UTF-8".to_owned()))?;
-        Ok(Some(text.into()))
+        // Most texts beside offsets are empty, and share one.
+        Ok(Some(if text.is_empty() { Arc::default() } else { text.into() }))
     }
     fn write(&self, out: &mut Writer) {
         out.len(self.as_ref().map(|text| text.len()), true);

@@ -127,7 +127,7 @@ async fn a_transaction_counts_from_its_marker_on() {
     world.put(0, |epoch| toy::marker(8, epoch, false));
     world.put(0, |epoch| toy::marker(7, epoch, true));
     world.restart().await;
-    assert_eq!(now(world.ask("a", Ask::Get)), said("plain,seven"));
+    assert_eq!(now(world.ask("a", Ask::Get)), said("plain,seven,open?"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -101,6 +101,10 @@ impl Machine for Toy {
         self.words.push(record.0);
     }
 
+    fn undecided(&mut self, record: Word) {
+        self.words.push(format!("{}?", record.0));
+    }
+
     fn loaded(&mut self, _moment: &Moment<'_>) -> Vec<Effects<Word, Said>> {
         Vec::new()
     }

@@ -48,7 +48,9 @@ impl State {
                         .with_error_code(code.code()),
                 );
                 let topic = topic.name.as_str();
-                if !is_subscribed && self.offsets.get(name, topic, number).is_some() {
+                let is_there = self.offsets.get(name, topic, number).is_some()
+                    || self.offsets.is_open(name, topic, number);
+                if !is_subscribed && is_there {
                     let topic = self.offsets.topic_name(topic);
                     records.push(tombstone(key(&self.group_name(name), &topic, number)));
                 }
@@ -71,7 +73,9 @@ impl State {
             id(old).is_some() && id(old) != id(moment.image)
         };
         let gone = self.offsets.topics().filter(|name| is_gone(name));
-        batches(gone.flat_map(|name| self.offsets.keys_of_topic(name)).collect())
+        let committed = gone.flat_map(|name| self.offsets.keys_of_topic(name));
+        let open = self.offsets.open().filter(|key| is_gone(&key.topic)).cloned();
+        batches(committed.chain(open).collect())
     }
 
     /// What is committed of topics that went while nobody was here: those that its records name

@@ -56,13 +56,15 @@ impl State {
             }
             for (number, value) in partitions {
                 let since = group.offset_ages_since(value.commit_timestamp_ms);
-                let is_over =
-                    since.is_some_and(|since| is_over(value, since, moment.wall_ms, retention_ms));
+                let is_over = since
+                    .is_some_and(|since| is_over(value, since, moment.wall_ms, retention_ms))
+                    && !self.offsets.is_open(id, topic, *number);
                 are_all_over &= is_over;
                 records.extend(is_over.then(|| tombstone(key(id, topic, *number))));
             }
         }
-        if are_all_over && group.is_empty() {
+        let is_open = self.offsets.open().any(|key| key.group == *id);
+        if are_all_over && !is_open && group.is_empty() {
             records.extend(group.tombstones(id));
         }
     }

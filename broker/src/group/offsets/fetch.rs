@@ -23,21 +23,43 @@ impl State {
         token: Token,
         request: &OffsetFetchRequest,
     ) -> Decision {
-        let groups = request.groups.iter().map(|group| self.fetch_group(group)).collect();
+        let stable = request.require_stable;
+        let groups = request.groups.iter().map(|group| self.fetch_group(group, stable)).collect();
         Effects::reply(token, OffsetFetchResponse::default().with_groups(groups).into())
     }
 
-    fn fetch_group(&self, request: &OffsetFetchRequestGroup) -> OffsetFetchResponseGroup {
+    fn fetch_group(
+        &self,
+        request: &OffsetFetchRequestGroup,
+        stable: bool,
+    ) -> OffsetFetchResponseGroup {
         let said = OffsetFetchResponseGroup::default().with_group_id(request.group_id.clone());
         if let Err(code) = self.may_fetch(request) {
             return said.with_error_code(code.code());
         }
         let offsets = self.offsets.of_group(request.group_id.as_str());
-        let topics = match &request.topics {
+        let mut topics = match &request.topics {
             Some(topics) => topics.iter().map(|topic| asked(topic, offsets)).collect(),
             None => offsets.map(all).unwrap_or_default(),
         };
+        if stable {
+            self.withhold_open(request.group_id.as_str(), &mut topics);
+        }
         said.with_topics(topics)
+    }
+
+    /// Where a transaction that has not ended commits another offset, nothing can be told yet.
+    fn withhold_open(&self, group: &str, topics: &mut [OffsetFetchResponseTopics]) {
+        for topic in topics {
+            let name = topic.name.as_str();
+            for partition in &mut topic.partitions {
+                let number = partition.partition_index;
+                if self.offsets.is_open(group, name, number) {
+                    let code = ErrorCode::UnstableOffsetCommit.code();
+                    *partition = said(number, None).with_error_code(code);
+                }
+            }
+        }
     }
 
     /// A group that is not there has no offsets, and who asks is told just that.

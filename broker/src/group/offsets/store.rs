@@ -16,6 +16,8 @@ pub(in crate::group) struct Offsets {
     by_group: BTreeMap<GroupId, OffsetsOfGroup>,
     /// The groups that have any of a topic.
     by_topic: BTreeMap<Arc<str>, BTreeSet<GroupId>>,
+    /// What is committed in transactions that have not ended. Hardly ever anything.
+    open: BTreeSet<OffsetKey>,
 }
 
 impl Offsets {
@@ -29,14 +31,19 @@ impl Offsets {
 
     fn insert(&mut self, key: OffsetKey, value: OffsetValue) {
         let topics = self.by_group.entry(Arc::clone(&key.group)).or_default();
-        if !topics.contains_key(&key.topic) {
-            let groups = self.by_topic.entry(Arc::clone(&key.topic)).or_default();
-            groups.insert(key.group);
+        if let Some(partitions) = topics.get_mut(&key.topic) {
+            partitions.insert(key.partition, value);
+            return;
         }
-        topics.entry(key.topic).or_default().insert(key.partition, value);
+        // One copy of a name for all groups.
+        let known = self.by_topic.get_key_value(&key.topic).map(|(name, _)| Arc::clone(name));
+        let topic = known.unwrap_or(key.topic);
+        self.by_topic.entry(Arc::clone(&topic)).or_default().insert(key.group);
+        topics.insert(topic, BTreeMap::from([(key.partition, value)]));
     }
 
     fn remove(&mut self, key: &OffsetKey) {
+        self.open.remove(key);
         let Some(topics) = self.by_group.get_mut(&key.group) else { return };
         let Some(partitions) = topics.get_mut(&key.topic) else { return };
         partitions.remove(&key.partition);
@@ -53,6 +60,22 @@ impl Offsets {
                 self.by_topic.remove(&key.topic);
             }
         }
+    }
+
+    /// A transaction that has not ended commits an offset of the partition.
+    pub(super) fn leave_open(&mut self, key: OffsetKey) {
+        self.open.insert(key);
+    }
+
+    pub(super) fn is_open(&self, group: &str, topic: &str, partition: i32) -> bool {
+        self.open
+            .iter()
+            .any(|it| *it.group == *group && *it.topic == *topic && it.partition == partition)
+    }
+
+    /// The keys of what transactions that have not ended commit.
+    pub(in crate::group) fn open(&self) -> impl Iterator<Item = &OffsetKey> {
+        self.open.iter()
     }
 
     /// All that a group has committed; None: nothing.

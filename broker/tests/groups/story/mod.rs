@@ -7,6 +7,7 @@
 //! | `set-group g key=value ..` | sets configs of a group |
 //! | `wait 3000` | lets so many milliseconds pass; timers run out in their order |
 //! | `fail NotCoordinator` | the next append fails so |
+//! | `open g t 0` | a transaction that never ends commits an offset |
 //! | `restart` | a new machine reads the log |
 //! | `a join g ..` | the client `a` asks; the words are in the file of the request's kind |
 //!
@@ -97,6 +98,11 @@ impl Story {
             }
             "fail" => {
                 self.world.fail_next(words.plain(1));
+                String::new()
+            }
+            "open" => {
+                let number = words.plain(3).parse().unwrap();
+                self.world.leave_open(offsets::record(words.plain(1), words.plain(2), number));
                 String::new()
             }
             "restart" => {

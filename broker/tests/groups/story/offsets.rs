@@ -1,11 +1,13 @@
 //! Requests about offsets, and about groups of any kind, in a story.
 //!
 //! `a commit g t/0=5 t/1=7@2+note`: an offset, the leader's epoch behind `@`, a text behind `+`;
-//! `retention=1000` as old clients say it. `a fetch g t/0 t/1`, `a fetch g` for all.
+//! `retention=1000` as old clients say it. `a fetch g t/0 t/1 stable=yes`, `a fetch g`
+//! for all.
 //! `a forget g t/0`. `a describe g h`, `a list states=Empty types=classic`, `a delete g h`.
 
 use super::{Ask, Make};
 use broker::group::{Reply, Request};
+use protocol::coordinator::group::{GroupRecord, OffsetKey, OffsetValue};
 use protocol::error::ErrorCode;
 use protocol::ids::Uuid;
 use protocol::messages::offset_commit_request::{
@@ -125,7 +127,9 @@ fn fetch(ask: &Ask<'_>) -> OffsetFetchRequest {
         .with_member_id((!member.is_empty()).then(|| text(member)))
         .with_member_epoch(ask.generation())
         .with_topics((!topics.is_empty()).then_some(topics));
-    OffsetFetchRequest::default().with_groups(vec![group])
+    OffsetFetchRequest::default()
+        .with_groups(vec![group])
+        .with_require_stable(ask.words.get("stable").is_some())
 }
 
 fn forget(ask: &Ask<'_>) -> OffsetDeleteRequest {
@@ -139,6 +143,20 @@ fn forget(ask: &Ask<'_>) -> OffsetDeleteRequest {
     };
     let topics = partitions(ask).into_iter().map(topic).collect();
     OffsetDeleteRequest::default().with_group_id(group(ask)).with_topics(topics)
+}
+
+/// A commit.
+pub(crate) fn record(group: &str, topic: &str, partition: i32) -> GroupRecord {
+    let key = OffsetKey { group: group.into(), topic: topic.into(), partition };
+    let value = OffsetValue {
+        offset: 1,
+        leader_epoch: -1,
+        metadata: "".into(),
+        commit_timestamp_ms: 0,
+        expire_timestamp_ms: -1,
+        topic_id: Uuid::ZERO,
+    };
+    GroupRecord::Offset(key, Some(value))
 }
 
 pub(crate) fn spell(reply: &Reply) -> Option<String> {

@@ -137,6 +137,11 @@ impl World {
         effects.into_iter().flat_map(|it| self.perform(it)).collect()
     }
 
+    /// A transaction that never ends commits an offset.
+    pub(crate) fn leave_open(&mut self, record: GroupRecord) {
+        self.machine.undecided(record);
+    }
+
     fn perform(&mut self, effects: Effects<GroupRecord, Reply>) -> Vec<Event> {
         let failure = self.fail_next.take_if(|_| !effects.records.is_empty());
         let mut events = Vec::new();
