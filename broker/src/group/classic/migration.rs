@@ -68,6 +68,8 @@ pub(in crate::group) fn immigrated(
     }
     let protocol = vote::elect(group.members.values())?;
     group.protocol = Some(protocol.clone());
+    // That nobody leads says to whoever reads the record that the members are still to divide.
+    group.leader = None;
     let given = |member: &MemberId| {
         let says = group.members.get(member).and_then(|it| it.metadata(&protocol));
         says.map_or_else(Bytes::new, |says| assignment(member, says))

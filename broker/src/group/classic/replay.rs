@@ -32,10 +32,12 @@ impl State {
                 group.take(value, moment.wall_ms);
             }
             (_, Some(value)) => {
-                if is_loaded && !value.members.is_empty() {
+                let timer = Timer::ClassicBegins(GroupId::clone(&id));
+                if value.leader.is_none() && !value.members.is_empty() {
                     // It was a consumer group until now.
-                    let timer = Timer::ClassicBegins(GroupId::clone(&id));
                     self.timers.set(timer, moment.now);
+                } else {
+                    self.timers.cancel(&timer);
                 }
                 self.groups.insert(id, Group::Classic(ClassicGroup::of(value)));
             }

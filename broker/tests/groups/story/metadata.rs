@@ -81,6 +81,12 @@ pub(crate) fn spell_given(bytes: &Bytes) -> String {
     if topics.is_empty() { "nothing".to_owned() } else { topics.join(" ") }
 }
 
+/// The partitions of an assignment, whatever their topics.
+pub(crate) fn numbers(bytes: &Bytes) -> Vec<i32> {
+    let given = decoded::<ConsumerProtocolAssignment>(bytes).unwrap_or_default();
+    given.assigned_partitions.into_iter().flat_map(|it| it.partitions).collect()
+}
+
 fn quoted(bytes: &Bytes) -> String {
     format!("{:?}", String::from_utf8_lossy(bytes))
 }

@@ -17,7 +17,7 @@
 
 mod classic;
 mod consumer;
-mod metadata;
+pub(crate) mod metadata;
 mod names;
 mod offsets;
 mod records;

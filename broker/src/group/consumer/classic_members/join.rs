@@ -73,9 +73,7 @@ impl State {
             }
         };
         let key = (id, Arc::clone(&joined.member));
-        if joined.is_downgraded {
-            self.expect_nothing(&key);
-        } else {
+        if !joined.is_downgraded {
             self.hear_classic(moment, &key, request.session_timeout_ms);
             self.expect_sync(moment, &key, rebalance_timeout_ms(client, request));
         }

@@ -33,9 +33,6 @@ impl State {
         if !gone.is_empty() {
             decision.records = removal(moment, &group_id, group, &gone);
         }
-        for member in gone {
-            self.expect_nothing(&(Arc::clone(&group_id), member));
-        }
         Some((outcomes, decision))
     }
 }

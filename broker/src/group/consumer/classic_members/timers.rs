@@ -46,12 +46,6 @@ impl State {
         self.timers.cancel(&sync(key));
     }
 
-    pub(super) fn expect_nothing(&mut self, key: &Key) {
-        self.timers.cancel(&join(key));
-        self.timers.cancel(&sync(key));
-        self.timers.cancel(&Timer::ConsumerSession(Arc::clone(&key.0), Arc::clone(&key.1)));
-    }
-
     /// It did not join, or did not sync, in its time: it is out.
     pub(in crate::group) fn classic_member_is_late(
         &mut self,
