@@ -62,7 +62,7 @@ fn the_dirtiest_log_is_cleaned_and_how_far_is_remembered() {
     assert!(offsets(&broker, "a").len() < a && offsets(&broker, "b").len() == b);
     while broker.ctx.upkeep.clean_next() {}
     let after = checkpoint(&broker);
-    assert_eq!(after.iter().map(|(at, _)| &at[..]).collect::<Vec<_>>(), ["a-0", "b-0"]);
+    assert_eq!(after.iter().map(|(at, _)| at.as_str()).collect::<Vec<_>>(), ["a-0", "b-0"]);
     let found = ["a", "b"].map(|topic| offsets(&broker, topic));
     assert_eq!(found[0][found[0].len() - 3..], [57, 58, 59]);
     let disk = Arc::new(broker.disk.fork());
