@@ -69,8 +69,7 @@ fn measure(story: &Story) -> Way {
     let given = |event: &Event| matches!(event, Event::Own(_) | Event::Give(_) | Event::Lost(_));
     let first = all().filter(|it| it.event == Event::Join).map(|it| it.at).min();
     let last = all().filter(|it| given(&it.event)).map(|it| it.at).max();
-    let epoch =
-        all().filter_map(|it| if let Event::Epoch(epoch) = it.event { Some(epoch) } else { None });
+    let epoch = all().filter_map(|it| it.event.epoch());
     Way {
         ms: last.unwrap_or_default().saturating_sub(first.unwrap_or_default()),
         epoch: epoch.max().unwrap_or_default(),

@@ -226,10 +226,7 @@ fn report(storm: &Storm, settled: u64, story: &Story) {
     let last =
         story.values().flatten().filter(|it| matches!(it.event, Event::Join | Event::Closed));
     let last = last.map(|it| it.at).filter(|at| *at <= settled).max().unwrap_or_default();
-    let epoch = story.values().flatten().filter_map(|it| match it.event {
-        Event::Epoch(epoch) => Some(epoch),
-        _ => None,
-    });
+    let epoch = story.values().flatten().filter_map(|it| it.event.epoch());
     println!(
         "{}: {joins} joins, {leaves} leaves, {} crashes of a process, {} commits, {} refused, {} times lost; \
          epoch {}; settled {} ms after the last event",

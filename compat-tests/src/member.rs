@@ -61,6 +61,13 @@ pub enum Event {
     Closed,
 }
 
+impl Event {
+    /// The generation or epoch, if that is what it says.
+    pub fn epoch(&self) -> Option<i64> {
+        if let Event::Epoch(epoch) = self { Some(*epoch) } else { None }
+    }
+}
+
 /// An event and when it was said, in milliseconds of this machine's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {

@@ -34,7 +34,11 @@ impl Committer {
                 std::thread::sleep(Duration::from_millis(10));
                 continue;
             };
-            while !self.ended.load(Ordering::SeqCst) && self.once(&mut connection) {}
+            while !self.ended.load(Ordering::SeqCst) {
+                if !self.once(&mut connection) {
+                    break;
+                }
+            }
         }
     }
 
