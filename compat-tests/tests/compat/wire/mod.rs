@@ -7,6 +7,7 @@ mod controller;
 mod data;
 mod fetching;
 mod frames;
+mod group_records;
 mod groups;
 mod lookup;
 mod member;
@@ -175,6 +176,7 @@ fn equal_requests_get_equal_answers() {
     pair.at_controllers(controller::asked);
     data::delete_records(&mut pair);
     membership::classic(&mut pair);
+    group_records::compare(&mut pair, their_dir.path(), our_dir.path());
     consumer_groups::told(&mut pair);
     admin::deletions(&mut pair);
     frames::refused(&mut pair);
