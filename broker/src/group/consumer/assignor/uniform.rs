@@ -6,7 +6,8 @@
 
 use super::board::Board;
 use super::spec::{Assignment, Spec};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// How often all topics are gone through for a better balance. Each move makes the counts more
 /// even, so it would end by itself; this is for groups that are made to take long.
@@ -90,9 +91,6 @@ fn balance(board: &mut Board<'_>) {
 /// From its most loaded owner to its least loaded subscriber, until no move is a gain. How many
 /// moves that took.
 fn balance_topic(board: &mut Board<'_>, topic: usize, subscribers: &[usize]) -> usize {
-    let loads = |board: &Board<'_>, members: &mut dyn Iterator<Item = usize>| -> BTreeSet<_> {
-        members.map(|member| (board.load(member), member)).collect()
-    };
     let most = board.owners(topic).iter().flatten().map(|owner| board.load(*owner)).max();
     let least = subscribers.iter().map(|it| board.load(*it)).min();
     if most <= least.map(|least| least + 1) {
@@ -102,26 +100,32 @@ fn balance_topic(board: &mut Board<'_>, topic: usize, subscribers: &[usize]) -> 
     for (partition, owner) in board.owners(topic).iter().enumerate() {
         owner.iter().for_each(|owner| owned.entry(*owner).or_default().push(partition));
     }
-    let mut takers = loads(board, &mut subscribers.iter().copied());
-    let mut givers = loads(board, &mut owned.keys().copied());
+    // Heaps keep what was true once; what is true now is put in beside it.
+    let by_load = |member: &usize| (board.load(*member), *member);
+    let mut takers: BinaryHeap<_> = subscribers.iter().map(|it| Reverse(by_load(it))).collect();
+    let mut givers: BinaryHeap<_> = owned.keys().map(by_load).collect();
     let mut moves = 0;
-    while let (Some(&(most, giver)), Some(&(least, taker))) = (givers.last(), takers.first()) {
-        if most <= least + 1 {
+    while let (Some(&(most, giver)), Some(&Reverse((least, taker)))) =
+        (givers.peek(), takers.peek())
+    {
+        if most != board.load(giver) {
+            givers.pop();
+        } else if least != board.load(taker) {
+            takers.pop();
+        } else if most <= least + 1 {
             break;
+        } else if let Some(partition) = owned.get_mut(&giver).and_then(Vec::pop) {
+            board.give(topic, partition, taker);
+            owned.entry(taker).or_default().push(partition);
+            moves += 1;
+            for (load, member) in [(most - 1, giver), (least + 1, taker)] {
+                givers.push((load, member));
+                takers.push(Reverse((load, member)));
+            }
+        } else {
+            // It has given all it had of this topic.
+            givers.pop();
         }
-        givers.pop_last();
-        // Who has given all it had of this topic is no giver any more.
-        let Some(partition) = owned.get_mut(&giver).and_then(Vec::pop) else { continue };
-        board.give(topic, partition, taker);
-        moves += 1;
-        takers.remove(&(most, giver));
-        takers.insert((most - 1, giver));
-        givers.insert((most - 1, giver));
-        takers.remove(&(least, taker));
-        takers.insert((least + 1, taker));
-        givers.remove(&(least, taker));
-        givers.insert((least + 1, taker));
-        owned.entry(taker).or_default().push(partition);
     }
     moves
 }
