@@ -18,6 +18,31 @@ fn ticks_per_second() -> Outcome<f64> {
 fn cpu_seconds(process: &str) -> Outcome<f64> {
     let text = read_to_string(format!("/proc/{process}/stat"))
         .map_err(|error| format!("process {process}: {error}"))?;
+    cpu_seconds_of(&text)
+}
+
+/// CPU-seconds of a process's threads whose names begin with `name`, of which the kernel keeps
+/// fifteen characters.
+pub(crate) fn thread_cpu_seconds(pid: u32, name: &str) -> Outcome<f64> {
+    let mut seconds = 0.0;
+    for thread in std::fs::read_dir(format!("/proc/{pid}/task"))? {
+        let path = thread?.path();
+        if read_to_string(path.join("comm"))?.starts_with(name) {
+            seconds += cpu_seconds_of(&read_to_string(path.join("stat"))?)?;
+        }
+    }
+    Ok(seconds)
+}
+
+/// The most memory that a process held at a time, in bytes.
+pub(crate) fn peak_resident_bytes(pid: u32) -> Outcome<f64> {
+    let text = read_to_string(format!("/proc/{pid}/status"))?;
+    let field = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = field.and_then(|it| it.split_whitespace().next()).ok_or("no VmHWM")?;
+    Ok(1024.0 * kilobytes.parse::<f64>()?)
+}
+
+fn cpu_seconds_of(text: &str) -> Outcome<f64> {
     // The name in brackets may hold anything; the state is the first field behind it.
     let (_, fields) = text.rsplit_once(')').ok_or("an odd /proc/PID/stat")?;
     let mut fields = fields.split_whitespace().skip(11);

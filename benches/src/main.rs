@@ -9,6 +9,7 @@
 mod administration;
 mod batches;
 mod cache;
+mod compaction;
 mod connection;
 mod fetch;
 mod figures;
@@ -47,6 +48,16 @@ fn main() -> ExitCode {
     let Ok(brokers) = std::panic::catch_unwind(|| report::brokers(&options)) else {
         return ExitCode::FAILURE;
     };
+    if let Some(records) = options.compaction {
+        let ran = compaction::run(&options, records);
+        return ran.map_or_else(
+            |error| {
+                eprintln!("failed: {error}");
+                ExitCode::FAILURE
+            },
+            |()| ExitCode::SUCCESS,
+        );
+    }
     let mut sheet = Sheet::new(&options.rows);
     if let Err(error) = stages::run(&options, &mut sheet) {
         sheet.fail(&format!("{error}"));

@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::administration::{serves, until};
+use crate::machine::peak_resident_bytes;
 use crate::options::System;
 use compat_tests::broker::{free_port, properties};
 use compat_tests::home::{highwater, tool};
@@ -93,6 +94,11 @@ impl Node {
     pub(crate) fn resident_bytes(&self) -> f64 {
         let kilobytes = u32::try_from(self.server.resident() / 1024).unwrap_or(u32::MAX);
         1024.0 * f64::from(kilobytes)
+    }
+
+    /// The most memory that it held so far.
+    pub(crate) fn peak_bytes(&self) -> Outcome<f64> {
+        peak_resident_bytes(self.pid())
     }
 
     /// Where its logs are.

@@ -43,6 +43,14 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub rounds: u64,
 
+    /// Instead of all else: compact a log of so many records, which must leave the same in both
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    pub compaction: Option<u64>,
+
+    /// Keys of these records
+    #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub keys: u64,
+
     /// Only the steps whose names begin with one of these
     #[arg(long, value_delimiter = ',')]
     pub rows: Vec<String>,

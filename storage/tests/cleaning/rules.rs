@@ -224,6 +224,22 @@ fn what_can_be_cleaned_ends_where_something_holds_it_back() {
     check(config(), None, now_ms, (0, bases[1] + 1, true));
 }
 
+#[test]
+fn a_segment_is_closed_in_time_for_its_records_to_be_compacted() {
+    let mut world = World::new(1);
+    let check = |world: &mut World, wait_ms: i64, lag_ms: i64, want: usize| {
+        let config = LogConfig { max_compaction_lag_ms: lag_ms, ..config() };
+        world.log.update_config(Arc::new(config));
+        world.now_ms += wait_ms;
+        world.send(-1, Codec::None, &[(0, Some(1))]);
+        assert_eq!(world.log.segment_count(), want, "{wait_ms} {lag_ms}");
+    };
+    check(&mut world, 0, 1000, 1);
+    check(&mut world, 900, 1000, 1);
+    check(&mut world, 900, i64::MAX, 1);
+    check(&mut world, 0, 1000, 2);
+}
+
 /// Says no when it is asked.
 #[derive(Debug)]
 struct No;
