@@ -66,12 +66,10 @@ async fn commit_on(mut client: Client, group: String, from: i64) -> i64 {
     let mut acknowledged = from;
     found(&mut client, &group).await;
     loop {
-        let frame =
-            protocol::messages::Request::frame(&commit(&group, acknowledged + 1), 8, 7, "c");
+        let frame = commit(&group, acknowledged + 1).frame(8, 7, "c");
         client.send(&frame.unwrap()).await;
         let Some(answer) = client.answer().await else { return acknowledged };
-        let (_, answer) =
-            <OffsetCommitRequest as protocol::messages::Request>::read_response(8, answer).unwrap();
+        let (_, answer) = OffsetCommitRequest::read_response(8, answer).unwrap();
         if answer.topics[0].partitions[0].error_code == 0 {
             acknowledged += 1;
         }
@@ -80,7 +78,7 @@ async fn commit_on(mut client: Client, group: String, from: i64) -> i64 {
 
 async fn no_commit_is_lost_by_stops(more: &[&str]) {
     let dir = TempDir::new().unwrap();
-    let mut last = vec![0; 4];
+    let mut last = [0; 4];
     for round in 0..3 {
         let broker = broker(dir.path(), more).await;
         let address = broker.addresses[0].1;
