@@ -4,6 +4,7 @@ use super::context::{Ctx, RequestContext};
 use super::grouped::{client, grouped};
 use super::handler::Handler;
 use super::reply::{Handled, Reply, Response};
+use crate::group::GROUP_ID_LEN_MAX;
 use protocol::config::coordinator::CoordinatorConfig;
 use protocol::error::ErrorCode;
 use protocol::messages::{JoinGroupRequest, JoinGroupResponse, Versions};
@@ -44,7 +45,7 @@ impl Handler for JoinGroup {
 
 /// Of what no group needs to be asked for. INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT
 fn check(request: &JoinGroupRequest, config: &CoordinatorConfig) -> Result<(), ErrorCode> {
-    if request.group_id.is_empty() {
+    if request.group_id.is_empty() || GROUP_ID_LEN_MAX < request.group_id.len() {
         return Err(ErrorCode::InvalidGroupId);
     }
     let sessions = config.min_session_timeout_ms..=config.max_session_timeout_ms;

@@ -22,8 +22,8 @@ pub(super) fn batch<R: Record>(
     codec: Codec,
     wall_ms: i64,
 ) -> Result<bytes::Bytes, ErrorCode> {
-    // Handlers refuse such names; one that came this far is our bug, and Kafka says the same.
-    let too_long = |_: TooLong| ErrorCode::UnknownServerError;
+    // A name of more than 32767 bytes, which newer requests can say and no key can hold.
+    let too_long = |_: TooLong| ErrorCode::InvalidRequest;
     let mut batch = BatchBuilder::new(0).codec(codec, None);
     for record in records {
         let (key, value) = (record.key().map_err(too_long)?, record.value().map_err(too_long)?);

@@ -15,4 +15,4 @@ mod state;
 
 pub use consumer::fault;
 pub use machine::GroupMachine;
-pub use request::{Client, Reply, Request};
+pub use request::{Client, GROUP_ID_LEN_MAX, Reply, Request};

@@ -13,6 +13,9 @@ use protocol::messages::{
 };
 use std::sync::Arc;
 
+/// Of a group's name, in bytes: its records can hold no longer one.
+pub const GROUP_ID_LEN_MAX: usize = 32_767;
+
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {

@@ -3,6 +3,7 @@
 use super::served::{Served, text};
 use protocol::error::ErrorCode;
 use protocol::messages::find_coordinator_request::FindCoordinatorRequest;
+use protocol::messages::join_group_request::JoinGroupRequestProtocol;
 use protocol::messages::offset_commit_request::{
     OffsetCommitRequestPartition, OffsetCommitRequestTopic,
 };
@@ -14,8 +15,9 @@ use protocol::messages::offset_fetch_request::{
     OffsetFetchRequestGroup, OffsetFetchRequestTopic, OffsetFetchRequestTopics,
 };
 use protocol::messages::{
-    DeleteGroupsRequest, DeleteTopicsRequest, DescribeGroupsRequest, ListGroupsRequest,
-    OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest, OffsetFetchResponse,
+    DeleteGroupsRequest, DeleteTopicsRequest, DescribeGroupsRequest, JoinGroupRequest,
+    ListGroupsRequest, OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest,
+    OffsetFetchResponse,
 };
 
 /// A broker with the topics `t` and `u`, of two partitions each, and the topic of groups.
@@ -208,5 +210,23 @@ async fn offsets_are_deleted_one_by_one_or_with_their_topic() {
     while offsets(&fetch(&broker, 9, "g", None).await) != named(&[("u", 0, 3)]) {
         tokio::task::yield_now().await;
     }
+    broker.stop().await;
+}
+
+#[tokio::test]
+async fn a_name_that_no_record_can_hold_is_refused() {
+    let broker = broker().await;
+    let name = "x".repeat(40_000);
+    let said = codes(&commit(&broker, 9, &name, &[("t", 0, 1)]).await);
+    assert_eq!(said, [ErrorCode::InvalidGroupId.code()]);
+    let protocol = JoinGroupRequestProtocol::default().with_name(text("range"));
+    let join = JoinGroupRequest::default()
+        .with_group_id(text(&name).into())
+        .with_session_timeout_ms(10_000)
+        .with_protocol_type(text("consumer"))
+        .with_protocols(vec![protocol]);
+    let answer = broker.ask(&join, 9).await;
+    assert_eq!(answer.error_code, ErrorCode::InvalidGroupId.code());
+    assert_eq!(broker.ask(&ListGroupsRequest::default(), 5).await.groups, []);
     broker.stop().await;
 }

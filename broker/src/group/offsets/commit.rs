@@ -3,7 +3,7 @@
 use super::store::{NO_EXPIRY, key};
 use crate::coordinator::{Effects, Moment, Token};
 use crate::group::consumer::commits::MayCommit;
-use crate::group::request::Client;
+use crate::group::request::{Client, GROUP_ID_LEN_MAX};
 use crate::group::state::{Decision, Group, State};
 use protocol::coordinator::group::{GroupId, GroupRecord, OffsetKey, OffsetValue};
 use protocol::error::ErrorCode;
@@ -18,8 +18,6 @@ use std::sync::Arc;
 
 /// From this version on a group that is not there is called that.
 const GROUP_ID_NOT_FOUND_SINCE: i16 = 9;
-/// Of a group's name, in bytes: its records can hold no longer one.
-const GROUP_ID_LEN_MAX: usize = 32_767;
 /// For `retention_time_ms`: the retention of the broker decides.
 const RETENTION_OF_BROKER: i64 = -1;
 

@@ -16,6 +16,9 @@ use std::time::Duration;
 /// A topic, a partition, an offset, and a text.
 type Offset<'a> = (&'a str, i32, i64, Option<&'a str>);
 
+/// Partitions by topic; None: all that there are.
+type Asked<'a> = Option<&'a [(&'a str, &'a [i32])]>;
+
 fn id(text: &str) -> GroupId {
     name(text).into()
 }
@@ -35,8 +38,7 @@ fn commits(group: &str, offsets: &[Offset<'_>]) -> OffsetCommitRequest {
         .with_topics(offsets.iter().map(topic).collect())
 }
 
-/// Asks for partitions of topics; None: for all that there are.
-fn fetches(version: i16, group: &str, topics: Option<&[(&str, &[i32])]>) -> OffsetFetchRequest {
+fn fetches(version: i16, group: &str, topics: Asked<'_>) -> OffsetFetchRequest {
     if 8 <= version {
         return batch(&[(group, topics)]);
     }
@@ -50,13 +52,13 @@ fn fetches(version: i16, group: &str, topics: Option<&[(&str, &[i32])]>) -> Offs
         .with_topics(topics.map(|topics| topics.iter().map(topic).collect()))
 }
 
-fn batch(groups: &[(&str, Option<&[(&str, &[i32])]>)]) -> OffsetFetchRequest {
+fn batch(groups: &[(&str, Asked<'_>)]) -> OffsetFetchRequest {
     let topic = |(topic, partitions): &(&str, &[i32])| {
         fetch::OffsetFetchRequestTopics::default()
             .with_name(name(topic).into())
             .with_partition_indexes(partitions.to_vec())
     };
-    let group = |(group, topics): &(&str, Option<&[(&str, &[i32])]>)| {
+    let group = |(group, topics): &(&str, Asked<'_>)| {
         fetch::OffsetFetchRequestGroup::default()
             .with_group_id(id(group))
             .with_topics(topics.map(|topics| topics.iter().map(topic).collect()))
