@@ -12,7 +12,7 @@ use tempfile::TempDir;
 /// Most of a test's time it waits, so more run at once than there are cores.
 const AT_ONCE: usize = 6;
 /// What the suite expects of a broker's configuration.
-const MORE: &str = "num.partitions=4\ngroup.initial.rebalance.delay.ms=0\n";
+const MORE: &str = "num.partitions=4\ngroup.initial.rebalance.delay.ms=500\n";
 
 #[test]
 fn what_passes_with_the_classic_protocol_passes() {
@@ -33,7 +33,8 @@ fn what_the_baseline_says_passes_passes(protocol: &'static str, column: usize) {
     let baseline = std::fs::read_to_string(root().join("compat-tests/librdkafka.tsv")).unwrap();
     let row = |line: &str| {
         let columns: Vec<_> = line.split('\t').collect();
-        (columns[column] == "PASS").then(|| columns[0].to_owned())
+        let in_ci = !columns[3].starts_with("by hand");
+        (in_ci && columns[column] == "PASS").then(|| columns[0].to_owned())
     };
     let mut shares = vec![Vec::new(); AT_ONCE];
     let passing = baseline.lines().filter_map(row).enumerate();
