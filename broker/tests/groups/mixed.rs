@@ -290,18 +290,15 @@ impl Member {
 impl Member {
     fn learn(&mut self, reply: &Reply) {
         match reply {
-            Reply::ConsumerHeartbeat(it) => {
-                if self.accepts(it.error_code, Phase::In) {
-                    self.generation = it.member_epoch;
-                    let topics = it.assignment.iter().flat_map(|it| &it.topic_partitions);
-                    let given: BTreeSet<i32> =
-                        topics.flat_map(|it| &it.partitions).copied().collect();
-                    // New ones only when the old ones are given up, and that is heard.
-                    if self.owned.is_subset(&given) {
-                        self.owned = given;
-                    } else {
-                        self.owned.retain(|it| given.contains(it));
-                    }
+            Reply::ConsumerHeartbeat(it) if self.accepts(it.error_code, Phase::In) => {
+                self.generation = it.member_epoch;
+                let topics = it.assignment.iter().flat_map(|it| &it.topic_partitions);
+                let given: BTreeSet<i32> = topics.flat_map(|it| &it.partitions).copied().collect();
+                // New ones only when the old ones are given up, and that is heard.
+                if self.owned.is_subset(&given) {
+                    self.owned = given;
+                } else {
+                    self.owned.retain(|it| given.contains(it));
                 }
             }
             Reply::Join(it) => {
@@ -314,10 +311,8 @@ impl Member {
                     self.phase = Phase::Joined(divided(&ids, self.partitions));
                 }
             }
-            Reply::Sync(it) => {
-                if self.accepts(it.error_code, Phase::In) {
-                    self.owned = metadata::numbers(&it.assignment).into_iter().collect();
-                }
+            Reply::Sync(it) if self.accepts(it.error_code, Phase::In) => {
+                self.owned = metadata::numbers(&it.assignment).into_iter().collect();
             }
             Reply::Heartbeat(it) => drop(self.accepts(it.error_code, Phase::In)),
             _ => {}
