@@ -87,7 +87,7 @@ fn name(number: usize) -> String {
 
 /// The last two are static members.
 fn instance(number: usize) -> Option<StrBytes> {
-    (CLIENTS - 2 <= number && number < CLIENTS).then(|| text(&format!("i{number}")))
+    (CLIENTS - 2..CLIENTS).contains(&number).then(|| text(&format!("i{number}")))
 }
 
 impl Crowd {

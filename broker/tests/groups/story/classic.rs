@@ -136,6 +136,7 @@ fn code(code: i16) -> &'static str {
 }
 
 pub(crate) fn spell(reply: &Reply) -> Option<String> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the others are told elsewhere")]
     Some(match reply {
         Reply::Join(it) => format!("JoinGroup {}", joined(it)),
         Reply::Sync(it) => {

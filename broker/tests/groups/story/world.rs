@@ -156,7 +156,8 @@ impl World {
             }
         }
         for (token, reply) in effects.replies {
-            let caller = self.waiting.remove(&token).expect("a client gets one reply");
+            let caller =
+                self.waiting.remove(&token).unwrap_or_else(|| panic!("a client gets one reply"));
             let reply = failure.into_iter().fold(reply, Reply::refuse);
             events.push(Event::Reply(caller, reply));
         }
