@@ -62,7 +62,8 @@ fn advance(member: &Member, goal: &Goal<'_>, claim: &Claim) -> Member {
     for topic in topics {
         plan.weigh(*topic, member, goal);
     }
-    let must_revoke = !plan.revoking.is_empty() && still_owns(claim, &plan.revoking);
+    let is_held = still_owns(claim, &plan.revoking) || may_be_taking(member, claim, &plan.kept);
+    let must_revoke = !plan.revoking.is_empty() && is_held;
     let (progress, epoch) = if must_revoke {
         (Progress::Unrevoked, member.epoch)
     } else if plan.is_waiting {
@@ -137,6 +138,26 @@ fn strip(member: &Member, goal: &Goal<'_>, claim: &Claim) -> Member {
     } else {
         stripped
     }
+}
+
+/// Whether a member may be about to take what it was given before, although it does not claim it
+/// yet: a client that looks up names first claims nothing meanwhile. Once it is told what it keeps,
+/// it claims that, and it is certain. Kafka takes the first claim for the last word, and then two
+/// members can work on a partition for a moment.
+fn may_be_taking(member: &Member, claim: &Claim, kept: &Owned) -> bool {
+    // A classic member says what it has when it joins, as does one that comes anew or was told.
+    let is_certain = member.is_classic()
+        || member.epoch == 0
+        || matches!(member.progress, Progress::Unrevoked | Progress::Unknown);
+    let claims_kept = claim.as_ref().is_some_and(|claim| {
+        let kept = kept.iter().map(|(topic, of)| (topic, of.keys().copied().collect()));
+        claim
+            .iter()
+            .filter(|(_, of)| !of.is_empty())
+            .map(|(topic, of)| (topic, of.clone()))
+            .eq(kept)
+    });
+    !is_certain && !claims_kept
 }
 
 /// Whether a member may still work on any of these partitions. It does unless it says otherwise.

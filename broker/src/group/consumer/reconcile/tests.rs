@@ -100,6 +100,10 @@ fn what_must_go_goes_before_the_member_comes_to_the_next_epoch() {
     check(&Case { claim: Some("a0 a1"), ..case(stable(), "a0") }, "Unrevoked 4/4: a0@2 - a1@2");
     check(&Case { claim: Some("a0"), ..case(stable(), "a0 a2") }, "Stable 5/4: a0@2 a2@5");
 
+    // It claims less than it keeps: it may be taking all just now.
+    check(&Case { claim: Some(""), ..case(stable(), "a0 a2") }, "Unrevoked 4/4: a0@2 - a1@2");
+    check(&Case { claim: Some(""), ..case(stable(), "a2") }, "Stable 5/4: a2@5");
+
     let revoking = || member(Progress::Unrevoked, "a0@2", "a1@2");
     check(&case(revoking(), "a0 a2"), "nothing");
     check(&Case { claim: Some("a0 a1"), ..case(revoking(), "a0") }, "nothing");
