@@ -1,7 +1,8 @@
 //! A storm over one group: members join, leave and crash at random while records come. Then it is
 //! checked, by what the members said, that no partition had two owners at once, that nothing was
 //! skipped or read again after its commit, that no committed offset went back, and that the group
-//! settled in time. `cargo run -p compat-tests --example storm -- --help`.
+//! settled in time. `KEEP` names a folder for what the members said, if anything was wrong.
+//! `cargo run -p compat-tests --example storm -- --help`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -14,18 +15,18 @@ use clap::Parser;
 use compat_tests::admin::{await_coordinator, committed, create_topic};
 use compat_tests::broker::Broker;
 use compat_tests::clients::Client;
-use compat_tests::member::{Event, Mode, Story, owned, stories};
+use compat_tests::member::{Event, Mode, Said, Story, owned, stories};
 use compat_tests::ownership::{is_fair, overlaps, readings};
 use compat_tests::process::{Server, until};
 use nix::sys::signal::Signal;
 use rdkafka::ClientConfig;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{JoinHandle, spawn};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 
 const TOPIC: &str = "storm";
@@ -115,24 +116,35 @@ impl Storm {
 
     /// Waits until the members that are there have fair shares; when the last was given.
     fn settle(&mut self) -> u64 {
-        let limit = SESSION + REBALANCE + Duration::from_secs(30);
-        until("fair shares", limit, || {
+        let end = Instant::now() + SESSION + REBALANCE + Duration::from_secs(30);
+        loop {
             std::thread::sleep(Duration::from_millis(500));
             for pool in &mut self.alive {
                 assert!(pool.server.is_up(), "a pool ended: {}", pool.server.tail());
             }
             let story = self.story(&self.alive);
-            let there =
-                story.values().filter(|said| !said.iter().any(|it| it.event == Event::Closed));
-            let shares: Vec<_> = there.map(|said| owned(said)).collect();
-            let fair =
-                shares.len() == self.options.members && is_fair(&shares, self.options.partitions);
-            let given = story
-                .values()
-                .flatten()
-                .filter(|it| matches!(it.event, Event::Own(_) | Event::Give(_)));
-            fair.then(|| given.map(|it| it.at).max().unwrap_or_default())
-        })
+            let is_there = |said: &&Vec<Said>| !said.iter().any(|it| it.event == Event::Closed);
+            let shares: Vec<_> = story.values().filter(is_there).map(|said| owned(said)).collect();
+            let all = shares.len() == self.options.members;
+            if all && is_fair(&shares, self.options.partitions) {
+                let given = |it: &&Said| matches!(it.event, Event::Own(_) | Event::Give(_));
+                return story.values().flatten().filter(given).map(|it| it.at).max().unwrap_or(0);
+            }
+            if end <= Instant::now() {
+                let sizes: Vec<_> = shares.iter().map(BTreeSet::len).collect();
+                self.keep_logs();
+                panic!("{} members do not settle: {sizes:?}", shares.len());
+            }
+        }
+    }
+
+    /// Keeps what the members said, where `KEEP` says.
+    fn keep_logs(&self) {
+        let Some(to) = std::env::var_os("KEEP").map(PathBuf::from) else { return };
+        std::fs::create_dir_all(&to).unwrap();
+        for pool in self.alive.iter().chain(&self.dead) {
+            std::fs::copy(&pool.log, to.join(pool.log.file_name().unwrap())).unwrap();
+        }
     }
 }
 
@@ -269,8 +281,8 @@ fn main() {
         storm.story(&storm.alive).into_iter().chain(storm.story(&storm.dead)).collect();
     report(&storm, settled, &story);
     found.extend(wrong(&story, partitions, sent));
-    if let Some(keep) = std::env::var_os("KEEP").filter(|_| !found.is_empty()) {
-        keep_logs(&storm, Path::new(&keep));
+    if !found.is_empty() {
+        storm.keep_logs();
     }
     assert!(
         found.is_empty(),
@@ -282,11 +294,4 @@ fn main() {
         "{}: one owner a partition, nothing skipped, nothing went back",
         storm.options.mode.name()
     );
-}
-
-fn keep_logs(storm: &Storm, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for pool in storm.alive.iter().chain(&storm.dead) {
-        std::fs::copy(&pool.log, to.join(pool.log.file_name().unwrap())).unwrap();
-    }
 }
