@@ -115,7 +115,7 @@ fn inspect(pair: &mut Pair, version: i16, case: &str, groups: &[&str]) {
 
 fn wrong(pair: &mut Pair, version: i16) {
     let mut say = |case: &str, request: ConsumerGroupHeartbeatRequest| {
-        self::say(pair, version, case, |_| request.clone());
+        say(pair, version, case, |_| request.clone());
     };
     let new = || enter("nobodys", "m");
     say("without a group", enter("", "m"));
