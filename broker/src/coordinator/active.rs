@@ -24,6 +24,8 @@ pub(super) struct Active<M: Machine> {
     held: VecDeque<Held<M>>,
     /// The exclusive end of what the machine has seen.
     seen: i64,
+    /// The last append was refused.
+    takes_nothing: bool,
 }
 
 /// A reply that waits until the high watermark has reached `end`, but not for ever.
@@ -51,7 +53,7 @@ impl<M: Machine> Active<M> {
     /// One that has applied all records below `seen`.
     pub(super) fn new(machine: M, seen: i64) -> Active<M> {
         let (asking, held) = (BTreeMap::new(), VecDeque::new());
-        Active { machine, last_token: 0, asking, held, seen }
+        Active { machine, last_token: 0, asking, held, seen, takes_nothing: false }
     }
 
     pub(super) fn begin(&mut self, scene: &Scene, moment: &Moment<'_>) -> Result<(), Lost> {
@@ -148,11 +150,14 @@ impl<M: Machine> Active<M> {
         let batch = batch(records, tuning.codec, moment.wall_ms)?;
         let appended = scene.partition.append_own(batch, scene.epoch, moment.wall_ms);
         let appended = appended.map_err(|fault| {
-            if let Some(why) = &fault.message {
+            // Clients ask again and again: that it goes on is not said each time.
+            if let (Some(why), false) = (&fault.message, self.takes_nothing) {
                 tracing::warn!("{} takes no record: {why}", scene.partition.name());
             }
+            self.takes_nothing = true;
             code_of(fault.code)
         })?;
+        self.takes_nothing = false;
         self.seen = appended.last_offset + 1;
         Ok(())
     }

@@ -119,7 +119,11 @@ impl Opened {
         // A panic ends the task, and with it this connection alone.
         tokio::spawn(async move {
             let end = connection.run().await;
-            debug!("the connection from {peer} is closed: {end}");
+            if end.is_refusal() {
+                warn!(target: "kafka.network.Processor", "Closed the connection from {peer}: {end}");
+            } else {
+                debug!("the connection from {peer} is closed: {end}");
+            }
         });
     }
 }

@@ -73,6 +73,13 @@ pub(super) enum End {
     Stalled,
 }
 
+impl End {
+    /// Whether the client sent what is not taken; it sees no reason, only that it is cut off.
+    pub(super) fn is_refusal(&self) -> bool {
+        matches!(self, End::Refused(_) | End::NoHeader(_) | End::Closed(_) | End::Stalled)
+    }
+}
+
 /// Why no further request starts.
 #[derive(PartialEq)]
 enum Pause {
