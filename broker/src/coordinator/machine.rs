@@ -68,7 +68,8 @@ pub trait Refuse {
 ///
 /// What a step decides is in the state when it comes back to [`Machine::apply`], after the append.
 /// Before that a step changes only what no record tells: who waits, who was heard of, timers. So a
-/// batch that could not be appended leaves nothing to undo.
+/// batch that could not be appended leaves nothing to undo. (A classic group's generation is such:
+/// it moves before its record, and a refused member joins again.)
 pub trait Machine: Debug + Default + Send + 'static {
     /// The internal topic whose partitions are its shards.
     const TOPIC: &'static str;
