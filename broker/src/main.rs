@@ -25,8 +25,13 @@ max_background_threads:1,dirty_decay_ms:1000,muzzy_decay_ms:0\0"
     .first();
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
     let env = os::env();
+    let mut args = std::env::args_os();
+    let called = args.next().unwrap_or_default();
+    if let Some(tool) = tools::find(&called.to_string_lossy()) {
+        return (tool.run)(args.collect(), &env);
+    }
+    let cli = Cli::parse();
     let done = match cli.command {
         Command::Start(start) => {
             log_lines::write_to_stdout(env.clock.clone(), least(start.log_level));
