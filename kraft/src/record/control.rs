@@ -5,6 +5,7 @@
 //! fields far from those that Kafka numbers; it skips them.
 
 use super::message::{fields, messages};
+use super::shown::Shown;
 use super::wire::{Field, Malformed, Message, Reader, Unknown, write_tags};
 use protocol::ids::Uuid;
 
@@ -105,6 +106,19 @@ impl Control {
             6 => message(value).map(Control::Voters),
             other => Err(Malformed(format!("control record of unknown type {other}"))),
         }
+    }
+
+    /// Its fields by name. Those far beyond Kafka's, which are raft's, are not shown.
+    pub fn shown(&self) -> Vec<(&'static str, Shown)> {
+        let mut fields = match self {
+            Control::LeaderChange(it) => it.shown(0),
+            Control::SnapshotHeader(it) => it.shown(0),
+            Control::SnapshotFooter(it) => it.shown(0),
+            Control::KRaftVersion(it) => it.shown(0),
+            Control::Voters(it) => it.shown(0),
+        };
+        fields.retain(|(name, _)| !["raft_index", "learners"].contains(name));
+        fields
     }
 
     /// Key and value.

@@ -3,6 +3,7 @@
 //! Names, order, versions and defaults are those of Apache Kafka 4.4.
 
 use super::message::{fields, messages};
+use super::shown::Shown;
 use super::wire::{Field, Malformed, Message, Reader, Unknown, write_tags};
 use protocol::ids::Uuid;
 

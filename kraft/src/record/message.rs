@@ -76,6 +76,22 @@ macro_rules! messages {
                 tags.sort_by_key(|(tag, _)| *tag);
                 write_tags(&tags, out);
             }
+
+            fn shown(&self, version: i16) -> Vec<(&'static str, Shown)> {
+                let _ = version;
+                let mut fields = Vec::new();
+                fields.extend(None); // A message may have no fields.
+                $( if messages!(@has version $($since)?) {
+                    fields.push((stringify!($field), Field::shown(&self.$field, version)));
+                } )*
+                $( $( if messages!(@has version $($opt_since)?) {
+                    let default: $opt_type = messages!(@default $($opt_default)?);
+                    if self.$opt != default {
+                        fields.push((stringify!($opt), Field::shown(&self.$opt, version)));
+                    }
+                } )+ )?
+                fields
+            }
         }
     )* };
     (@default) => { Default::default() };
@@ -93,6 +109,9 @@ macro_rules! fields {
             }
             fn write(&self, out: &mut Vec<u8>, version: i16) {
                 Message::write(self, out, version);
+            }
+            fn shown(&self, version: i16) -> Shown {
+                Shown::Fields(Message::shown(self, version))
             }
         }
     )* };

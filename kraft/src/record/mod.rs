@@ -3,12 +3,14 @@
 pub mod control;
 mod kinds;
 mod message;
+mod shown;
 mod wire;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use kinds::*;
+pub use shown::Shown;
 pub use wire::{Malformed, Unknown};
 
 use protocol::varint;
@@ -97,9 +99,8 @@ macro_rules! records {
             /// The value of a record in the metadata log, of the given version.
             fn write(&self, version: i16) -> Vec<u8> {
                 let mut out = Vec::new();
-                let number = match self { $( Record::$kind(_) => $number, )* };
                 varint::put_unsigned(&mut out, FRAME_VERSION);
-                varint::put_unsigned(&mut out, number);
+                varint::put_unsigned(&mut out, self.number());
                 varint::put_unsigned(&mut out, u32::try_from(version).unwrap_or_default());
                 match self { $( Record::$kind(message) => message.write(&mut out, version), )* }
                 out
@@ -107,6 +108,15 @@ macro_rules! records {
 
             fn levels(&self) -> &'static Levels {
                 match self { $( Record::$kind(_) => records!(@levels $($levels)?), )* }
+            }
+
+            fn fields(&self, version: i16) -> Vec<(&'static str, Shown)> {
+                match self { $( Record::$kind(message) => message.shown(version), )* }
+            }
+
+            /// The number of this type of record.
+            pub fn number(&self) -> u32 {
+                match self { $( Record::$kind(_) => $number, )* }
             }
 
             /// What Apache Kafka calls this type of record.
@@ -164,6 +174,30 @@ impl Record {
             return self.write(version.min(change.version_needed()));
         }
         self.write(version)
+    }
+}
+
+impl Record {
+    /// In which version the value of a record that could be read is written.
+    pub fn version_of(value: &[u8]) -> i16 {
+        let mut reader = Reader::new(value);
+        let third = reader.uvarint().and(reader.uvarint()).and(reader.uvarint());
+        third.ok().and_then(|version| version.try_into().ok()).unwrap_or_default()
+    }
+
+    /// The fields of a version by name, in the order in which Apache Kafka declares them; tagged
+    /// ones only where they are not their default.
+    pub fn shown(&self, version: i16) -> Vec<(&'static str, Shown)> {
+        let mut fields = self.fields(version);
+        // The only ones that are declared elsewhere than among the last.
+        if let Record::Partition(_) = self {
+            shown::move_before(&mut fields, "leader_recovery_state", &["leader_epoch"]);
+        }
+        if let Record::PartitionChange(_) = self {
+            let others = ["eligible_leader_replicas", "last_known_elr"];
+            shown::move_before(&mut fields, "directories", &others);
+        }
+        fields
     }
 }
 

@@ -190,3 +190,26 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn every_field_of_a_version_is_shown_by_its_name() {
+    for (name, version, value, _) in every_version() {
+        let record = Record::read(&value).unwrap();
+        assert_eq!(Record::version_of(&value), version, "{name}");
+        let names = |text: &str| text.split(['(', ',']).filter(|it| it.contains('=')).count();
+        let shown = record.shown(version);
+        assert!(shown.len() <= names(&spelt_as_kafka(&record)), "{name}: {shown:?}");
+    }
+    let change = PartitionChangeRecord {
+        leader: 3,
+        eligible_leader_replicas: Some(vec![1]),
+        directories: Some(Vec::new()),
+        ..Default::default()
+    };
+    let fields = Record::from(change).shown(2);
+    let names: Vec<_> = fields.iter().map(|(name, _)| *name).collect();
+    let want = ["partition_id", "topic_id", "leader", "directories", "eligible_leader_replicas"];
+    assert_eq!(names, want);
+    assert_eq!(fields[2].1, Shown::Int(3));
+    assert_eq!(fields[3].1, Shown::List(Vec::new()));
+}

@@ -1,5 +1,6 @@
 //! How a field of a metadata message stands in bytes: the flexible encoding of Kafka's protocol.
 
+use super::shown::Shown;
 use protocol::ids::Uuid;
 use protocol::varint;
 
@@ -18,12 +19,20 @@ impl Malformed {
 pub(super) trait Message: Sized {
     fn read(reader: &mut Reader<'_>, version: i16) -> Result<Self, Malformed>;
     fn write(&self, out: &mut Vec<u8>, version: i16);
+    /// The fields of a version by name, tagged ones behind the others and only where not default.
+    fn shown(&self, version: i16) -> Vec<(&'static str, Shown)>;
 }
 
 /// One field of a message. `version` matters to messages inside messages only.
 pub(super) trait Field: Sized {
     fn read(reader: &mut Reader<'_>, version: i16) -> Result<Self, Malformed>;
     fn write(&self, out: &mut Vec<u8>, version: i16);
+    fn shown(&self, version: i16) -> Shown;
+
+    /// An array of them; one of bytes is shown as what Kafka calls bytes.
+    fn shown_all(all: &[Self], version: i16) -> Shown {
+        Shown::List(all.iter().map(|one| one.shown(version)).collect())
+    }
 }
 
 /// What is left to read.
@@ -107,7 +116,7 @@ impl Unknown {
 }
 
 macro_rules! numbers {
-    ($($type:ty)*) => { $(
+    ($($type:ty: $shown:expr $(, $all:expr)?;)*) => { $(
         impl Field for $type {
             fn read(reader: &mut Reader<'_>, _: i16) -> Result<$type, Malformed> {
                 reader.array().map(<$type>::from_be_bytes)
@@ -115,10 +124,24 @@ macro_rules! numbers {
             fn write(&self, out: &mut Vec<u8>, _: i16) {
                 out.extend(self.to_be_bytes());
             }
+            fn shown(&self, _: i16) -> Shown {
+                ($shown)(*self)
+            }
+            $( fn shown_all(all: &[$type], _: i16) -> Shown {
+                ($all)(all)
+            } )?
         }
     )* };
 }
-numbers!(i8 u8 i16 u16 i32 i64 f64);
+numbers! {
+    i8: |it: i8| Shown::Int(it.into());
+    u8: |it: u8| Shown::Int(it.into()), |all: &[u8]| Shown::Bytes(all.to_vec());
+    i16: |it: i16| Shown::Int(it.into());
+    u16: |it: u16| Shown::Int(it.into());
+    i32: |it: i32| Shown::Int(it.into());
+    i64: Shown::Int;
+    f64: Shown::Float;
+}
 
 impl Field for bool {
     fn read(reader: &mut Reader<'_>, version: i16) -> Result<bool, Malformed> {
@@ -126,6 +149,9 @@ impl Field for bool {
     }
     fn write(&self, out: &mut Vec<u8>, _: i16) {
         out.push(u8::from(*self));
+    }
+    fn shown(&self, _: i16) -> Shown {
+        Shown::Bool(*self)
     }
 }
 
@@ -135,6 +161,9 @@ impl Field for Uuid {
     }
     fn write(&self, out: &mut Vec<u8>, _: i16) {
         out.extend(self.0);
+    }
+    fn shown(&self, _: i16) -> Shown {
+        Shown::Text(self.to_string())
     }
 }
 
@@ -151,6 +180,9 @@ impl Field for Option<String> {
             None => out.push(0),
         }
     }
+    fn shown(&self, _: i16) -> Shown {
+        self.clone().map_or(Shown::Null, Shown::Text)
+    }
 }
 
 impl Field for String {
@@ -160,6 +192,9 @@ impl Field for String {
     fn write(&self, out: &mut Vec<u8>, _: i16) {
         write_len(self.len() + 1, out);
         out.extend(self.as_bytes());
+    }
+    fn shown(&self, _: i16) -> Shown {
+        Shown::Text(self.clone())
     }
 }
 
@@ -180,6 +215,9 @@ impl<T: Field> Field for Option<Vec<T>> {
             None => out.push(0),
         }
     }
+    fn shown(&self, version: i16) -> Shown {
+        self.as_ref().map_or(Shown::Null, |items| items.shown(version))
+    }
 }
 
 impl<T: Field> Field for Vec<T> {
@@ -191,6 +229,9 @@ impl<T: Field> Field for Vec<T> {
         for item in self {
             item.write(out, version);
         }
+    }
+    fn shown(&self, version: i16) -> Shown {
+        T::shown_all(self, version)
     }
 }
 
