@@ -26,10 +26,14 @@ max_background_threads:1,dirty_decay_ms:1000,muzzy_decay_ms:0\0"
 
 fn main() -> ExitCode {
     let env = os::env();
-    let mut args = std::env::args_os();
+    let mut args = std::env::args_os().peekable();
     let called = args.next().unwrap_or_default();
     if let Some(tool) = tools::find(&called.to_string_lossy()) {
         return (tool.run)(args.collect(), &env);
+    }
+    // `highwater kafka-topics ...` needs no link.
+    if let Some(tool) = args.peek().and_then(|first| tools::find(&first.to_string_lossy())) {
+        return (tool.run)(args.skip(1).collect(), &env);
     }
     let cli = Cli::parse();
     let done = match cli.command {

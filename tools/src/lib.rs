@@ -1,5 +1,13 @@
 //! Kafka's command-line tools, which talk to any broker: one folder or file a tool, and `TABLE`.
 
+pub mod args;
+pub mod client;
+pub mod failure;
+pub mod frame;
+pub mod output;
+pub mod properties;
+mod run_class;
+
 use kraft::env::Env;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -9,11 +17,14 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug)]
 pub struct Tool {
     pub name: &'static str,
+    /// The Java class that does the same in Apache Kafka, without its package: scripts call it by
+    /// `kafka-run-class`. Empty where there is none.
+    pub class: &'static str,
     pub run: fn(Vec<OsString>, &Env) -> ExitCode,
 }
 
 /// Every tool, in the order of the names.
-pub const TABLE: &[Tool] = &[];
+pub const TABLE: &[Tool] = &[Tool { name: "kafka-run-class", class: "", run: run_class::run }];
 
 /// The tool of this name, with or without `.sh` and a path before it.
 #[must_use]
@@ -21,4 +32,32 @@ pub fn find(name: &str) -> Option<&'static Tool> {
     let name = name.rsplit('/').next().unwrap_or(name);
     let name = name.strip_suffix(".sh").unwrap_or(name);
     TABLE.iter().find(|tool| tool.name == name)
+}
+
+/// The tool that stands for a Java class, with or without its package.
+#[must_use]
+pub fn find_class(class: &str) -> Option<&'static Tool> {
+    let class = class.rsplit('.').next().unwrap_or(class);
+    TABLE.iter().find(|tool| !class.is_empty() && tool.class == class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tools_stand_once_in_the_order_of_their_names() {
+        assert!(TABLE.is_sorted_by(|low, high| low.name < high.name));
+    }
+
+    #[test]
+    fn a_tool_is_found_however_it_is_called() {
+        for name in ["kafka-run-class", "kafka-run-class.sh", "/opt/kafka/bin/kafka-run-class.sh"] {
+            assert_eq!(find(name).map(|tool| tool.name), Some("kafka-run-class"), "{name}");
+        }
+        for name in ["highwater", "start", "", ".sh", "kafka-run-class.bat"] {
+            assert!(find(name).is_none(), "{name}");
+        }
+        assert!(find_class("").is_none());
+    }
 }

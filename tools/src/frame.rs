@@ -1,0 +1,44 @@
+//! What every tool has around it: its arguments read, its output flushed, its end told.
+
+use crate::args::{Args, Command};
+use crate::failure::Failure;
+use crate::output::{Output, complain};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// The release of Apache Kafka whose tools these are in flags and output.
+const KAFKA_VERSION: &str = "4.4.0";
+
+/// Reads the arguments, does the work of `body`, and says how it ended.
+pub fn run(
+    command: &Command,
+    args: Vec<OsString>,
+    body: impl FnOnce(&Args, &mut Output) -> Result<(), Failure>,
+) -> ExitCode {
+    let mut output = Output::stdout();
+    let done = command.parse(args).and_then(|args| body(&args, &mut output));
+    end(command, done, &mut output)
+}
+
+fn end(command: &Command, done: Result<(), Failure>, output: &mut Output) -> ExitCode {
+    let said = match &done {
+        Err(Failure::Help) => output.line(command.usage().trim_end()),
+        Err(Failure::Version) => output.line(KAFKA_VERSION),
+        Ok(()) | Err(_) => Ok(()),
+    };
+    // What was printed stands before what went wrong.
+    let flushed = said.and_then(|()| output.flush());
+    match done.and(flushed) {
+        Ok(()) | Err(Failure::Help | Failure::Version | Failure::Closed) => ExitCode::SUCCESS,
+        Err(Failure::Exit(code)) => ExitCode::from(code),
+        Err(Failure::Told(message)) => {
+            complain(&message);
+            ExitCode::FAILURE
+        }
+        Err(Failure::Usage(message)) => {
+            complain(&message);
+            complain(command.usage().trim_end());
+            ExitCode::FAILURE
+        }
+    }
+}
