@@ -1,6 +1,6 @@
 //! Why the broker does not start: one line, which says what to do.
 
-use crate::config::Refused;
+use crate::config::{Endpoint, Refused};
 use kraft::format::FormatError;
 use std::fmt;
 use std::io;
@@ -16,6 +16,8 @@ pub enum StartError {
     Metadata(PathBuf, kraft::node::StartError),
     /// A listener, and what the system says to it.
     Listen(String, io::Error),
+    /// The address of the admin port, and what the system says to it.
+    AdminListen(Endpoint, io::Error),
     /// The controller does not take this broker.
     Registration(String),
     /// The system has no thread, or no timer, left.
@@ -67,6 +69,11 @@ impl fmt::Display for StartError {
                 let what = known.map_or(error.to_string(), |(_, what)| (*what).to_owned());
                 write!(f, "Cannot listen on {listener}: {what}")
             }
+            StartError::AdminListen(at, error) => write!(
+                f,
+                "Cannot open the admin port on {at}: {error}; set highwater.admin.listener to \
+                 another address, or to nothing"
+            ),
             StartError::Registration(why) => {
                 write!(f, "The controller refuses this broker: {why}")
             }

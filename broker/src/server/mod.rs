@@ -13,9 +13,11 @@ mod run;
 pub use error::StartError;
 pub use run::{block_on, listen_for_signals};
 
+use crate::admin::Admin;
 use crate::api::{Ctx, FetchSessions, ListenerKind, ProducerIds, SERVED};
-use crate::config::{BrokerConfig, DynamicConfig, Listener};
+use crate::config::{AdminConfig, BrokerConfig, DynamicConfig, Listener};
 use crate::coordinator::{Coordinator, World};
+use crate::metrics::{Metrics, State};
 use crate::net::{Accepting, Budget, Limits, Opened, Roster, open};
 use crate::partition::Dir;
 use crate::partition::upkeep::{Chores, Upkeep};
@@ -46,6 +48,8 @@ pub struct Broker {
     pub ctx: Ctx,
     /// Each listener's name and bound address.
     pub addresses: Vec<(String, SocketAddr)>,
+    /// Health, metrics and the page for people.
+    pub admin: Admin,
     node: Node,
     control: Control,
     registration: Registration,
@@ -65,8 +69,12 @@ impl Broker {
     pub async fn start(config: BrokerConfig, env: Env) -> Result<Broker, StartError> {
         let node_id = config.membership.node_id;
         let held = directories::hold(&env, &config)?;
+        let metrics: Arc<Metrics> = Arc::default();
+        let admin = Admin::start(&env, AdminConfig::of(&config), Arc::clone(&metrics)).await;
+        let admin = admin.map_err(|(at, error)| StartError::AdminListen(at, error))?;
         let control = Control::start()?;
         let node = start_node(&config, &env, &held, &control).await?;
+        metrics.state.set(State::Recovery);
         let (parts, previous_epoch) = parts(&config, &env, &held);
         let chores = chores(&parts);
         let reconciler = {
@@ -90,7 +98,7 @@ impl Broker {
         let heartbeats = control.handle().spawn(beating);
         let upkeep = Upkeep::start(Arc::clone(&chores))
             .map_err(|error| StartError::System("thread", error))?;
-        let ctx = ctx(&config, &parts, &node, chores);
+        let ctx = ctx(&config, &parts, &node, chores, &metrics);
         let roster = Roster::new(limits::connections(&config));
         roster.set_connections_per_second_max(limits::connections_per_second(&config));
         let addresses = addresses(&opened);
@@ -101,6 +109,8 @@ impl Broker {
         let grouping = follow_groups(&ctx);
         // What the registration changed is in force before the start is told.
         parts.table.when_applied(node.image().offset).await;
+        admin.show(ctx.clone());
+        metrics.state.set(State::Running);
         info!(
             target: "kafka.server.KafkaRaftServer",
             "[KafkaRaftServer nodeId={node_id}] Kafka Server started"
@@ -108,6 +118,7 @@ impl Broker {
         Ok(Broker {
             ctx,
             addresses,
+            admin,
             node,
             control,
             registration,
@@ -136,6 +147,7 @@ impl Broker {
     /// Answers what was asked, gives up the broker's place, and writes all down.
     pub async fn stop(mut self) {
         info!("[KafkaRaftServer nodeId={}] shutting down", self.ctx.node_id);
+        self.ctx.metrics.state.set(State::PendingControlledShutdown);
         self.roster.stop();
         self.ctx.partitions.close();
         self.grouping.abort();
@@ -148,6 +160,8 @@ impl Broker {
         }
         self.heartbeats.abort();
         self.registration.give_up(CONTROLLER_PATIENCE).await;
+        self.ctx.metrics.state.set(State::ShuttingDown);
+        self.admin.stop().await;
         self.ctx.groups.stop().await;
         self.reload.stop().await;
         let (upkeep, epoch) = (self.upkeep, self.registration.epoch);
@@ -242,11 +256,17 @@ fn chores(parts: &Parts) -> Arc<Chores> {
     Chores::new(&parts.env, table, &parts.dirs, doomed, parts.config.clone())
 }
 
-fn ctx(config: &BrokerConfig, parts: &Parts, node: &Node, chores: Arc<Chores>) -> Ctx {
+fn ctx(
+    config: &BrokerConfig,
+    parts: &Parts,
+    node: &Node,
+    chores: Arc<Chores>,
+    metrics: &Arc<Metrics>,
+) -> Ctx {
     let fetch_sessions = usize::try_from(config.values.fetch.session_cache_slots).unwrap_or(0);
     Ctx {
         env: parts.env.clone(),
-        metrics: Arc::default(),
+        metrics: Arc::clone(metrics),
         served: &SERVED,
         enabled: Arc::new(|_| true),
         config: parts.config.clone(),

@@ -2,7 +2,7 @@
 
 use super::key::Importance::{High, Low};
 use super::key::Scope::ClusterWide;
-use super::key::Valid::{AtLeast, Between};
+use super::key::Valid::{AtLeast, Between, Is};
 use super::key::{Invalid, Key, Lookup};
 use super::typed::config_keys;
 
@@ -45,5 +45,24 @@ config_keys! {
         cold_read_threads: i32 = "highwater.cold.read.threads" {
             default: Some("4"), valid: Between(1.0, 256.0), importance: Low,
         }
+        /// Where health, metrics and the page for people are served by HTTP: `host:port`, an empty
+        /// host being every address; nothing at all: nowhere. The default gives way, with a
+        /// warning, where another process has the port.
+        admin_listener: String = "highwater.admin.listener" {
+            default: Some("localhost:9644"),
+            valid: Is("`host:port`, or nothing", |text| text.is_empty() || is_host_and_port(text)),
+            importance: High,
+        }
+        /// Names under which browsers and scrapers may call the admin port, besides addresses,
+        /// names without a dot and those in `advertised.listeners`; `*`: any. Others are refused,
+        /// so that no foreign page can read through a browser what is served here.
+        admin_hosts: Vec<String> = "highwater.admin.hosts" { default: Some(""), }
+        /// Whether the admin port shows the messages of topics; null: where it listens on loopback
+        /// alone.
+        admin_read_messages: Option<bool> = "highwater.admin.read.messages" {}
     }
+}
+
+fn is_host_and_port(text: &str) -> bool {
+    text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok())
 }

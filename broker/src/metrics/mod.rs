@@ -1,5 +1,9 @@
 //! What the broker counts about itself.
 
+pub mod state;
+
+pub use state::{BrokerState, State};
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Something that happened so often.
@@ -23,6 +27,8 @@ impl Counter {
 /// The counters of one broker.
 #[derive(Debug, Default)]
 pub struct Metrics {
+    /// How far the broker is between its start and its stop.
+    pub state: BrokerState,
     /// Connections that were taken in.
     pub connections: Counter,
     /// Frames that were read.

@@ -1,0 +1,34 @@
+//! Which page answers which path.
+
+use super::body::{Body, text};
+use super::desk::Desk;
+use super::{guard, health};
+use hyper::http::request::Parts;
+use hyper::{Response, StatusCode};
+
+/// Answers a request whose head is `request`.
+pub(super) async fn answer(desk: &Desk, request: &Parts) -> Response<Body> {
+    match guard::refusal(&desk.config, request) {
+        Some(refusal) => refusal,
+        None => page(desk, request).await,
+    }
+}
+
+async fn page(desk: &Desk, request: &Parts) -> Response<Body> {
+    let state = desk.metrics.state.get();
+    match request.uri.path() {
+        "/" => index(desk),
+        "/health/live" => health::live(state),
+        // The other spellings are those that health checks of other images ask for.
+        "/health/ready" | "/v1/status/ready" | "/v1/ready" | "/v1/ready/" => health::ready(state),
+        "/v1/broker-state" | "/v1/broker-state/" => health::broker_state(state),
+        _ => text(StatusCode::NOT_FOUND, "There is no such page."),
+    }
+}
+
+/// Where to go from here.
+fn index(desk: &Desk) -> Response<Body> {
+    let cluster = desk.broker().map(|broker| format!(" of cluster {}", broker.cluster_id));
+    let cluster = cluster.unwrap_or_default();
+    text(StatusCode::OK, &format!("A Highwater broker{cluster}. See /health/live, /health/ready."))
+}

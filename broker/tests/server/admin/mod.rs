@@ -1,0 +1,5 @@
+//! The admin port, over sockets.
+
+mod health;
+mod hostile;
+mod http;
