@@ -1,7 +1,9 @@
 //! The program `highwater`.
 
-use broker::cli::{Cli, Command, Given as From, Level, Storage};
+use broker::cli::{Cli, Command, Config, Given as From, Level, Output, Storage, check, render};
+use broker::config::load::load;
 use broker::config::{BrokerConfig, Given};
+use broker::server::log_levels::Levels;
 use broker::server::offline::{self, Formatting};
 use broker::server::{Broker, block_on, listen_for_signals, log_lines};
 use clap::Parser;
@@ -37,10 +39,7 @@ fn main() -> ExitCode {
     }
     let cli = Cli::parse();
     let done = match cli.command {
-        Command::Start(start) => {
-            log_lines::write_to_stdout(env.clock.clone(), least(start.log_level));
-            serve(&start.given, env)
-        }
+        Command::Start(start) => serve(&start.given, start.log_level, env),
         Command::Format(how) => format(
             &how.given,
             &env,
@@ -52,6 +51,8 @@ fn main() -> ExitCode {
             },
         ),
         Command::Storage(Storage::Info(given)) => info(&given, &env),
+        Command::Config(Config::Check(how)) => look(&how, &env),
+        Command::Config(Config::Render(given)) => write_out(&given, &env),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -77,23 +78,47 @@ fn line(error: impl Display) -> String {
     error.to_string()
 }
 
-/// The configuration, and what its user should know of it.
-fn read(from: &From, env: &Env) -> Result<(BrokerConfig, Vec<String>), String> {
-    let mut given = match &from.file {
-        Some(file) => Given::read(&*env.disk, file).map_err(line)?,
-        None => Given::standalone(),
-    };
-    for text in &from.overrides {
-        given = given.with_override(text).map_err(line)?;
-    }
-    let warnings = given.warnings();
+/// What this machine is called.
+fn hostname() -> String {
     let name = nix::unistd::gethostname().ok().and_then(|name| name.into_string().ok());
-    let config = BrokerConfig::of(given, name.as_deref().unwrap_or("localhost")).map_err(line)?;
-    Ok((config, warnings))
+    name.unwrap_or_else(|| "localhost".to_owned())
 }
 
-fn serve(from: &From, env: Env) -> Result<(), String> {
+fn given(from: &From, env: &Env) -> Result<Given, String> {
+    load(&from.sources(), &*env.disk, &hostname()).map_err(line)
+}
+
+/// The configuration, and what its user should know of it.
+fn read(from: &From, env: &Env) -> Result<(BrokerConfig, Vec<String>), String> {
+    let given = given(from, env)?;
+    let warnings = given.warnings();
+    Ok((BrokerConfig::of(given, &hostname()).map_err(line)?, warnings))
+}
+
+/// Says on stdout what a broker would be told; fails where it would not start.
+fn look(how: &broker::cli::Check, env: &Env) -> Result<(), String> {
+    let report = check::Report::of(given(&how.given, env)?, &hostname(), how.all);
+    print(&match how.output {
+        Output::Table => report.lines(),
+        Output::Json => vec![report.json()],
+    });
+    report.refusal.map_or(Ok(()), Err)
+}
+
+/// Writes a server.properties to stdout, and what a start with it would not tell to stderr.
+fn write_out(from: &From, env: &Env) -> Result<(), String> {
+    let given = given(from, env)?;
+    print(&render::lines(&given));
+    for note in render::notes(&given) {
+        drop(writeln!(std::io::stderr(), "WARN {note}"));
+    }
+    Ok(())
+}
+
+fn serve(from: &From, level: Option<Level>, env: Env) -> Result<(), String> {
     let (config, warnings) = read(from, &env)?;
+    let levels = Levels::of(&config.values.start, level.map(least));
+    log_lines::write_to_stdout(env.clock.clone(), levels);
     info!("Highwater {} starts", env!("CARGO_PKG_VERSION"));
     warnings.iter().for_each(|warning| warn!("{warning}"));
     block_on(&config.clone(), async {

@@ -48,7 +48,7 @@ fn replicas(wanted: i16, image: &Image) -> i16 {
     i16::try_from(live).map_or(wanted, |live| wanted.min(live.max(1)))
 }
 
-fn text(text: &str) -> StrBytes {
+pub(super) fn text(text: &str) -> StrBytes {
     StrBytes::from_string(text.to_owned())
 }
 
@@ -61,7 +61,7 @@ pub(super) async fn create(ctx: &Ctx, topics: Vec<CreatableTopic>) -> bool {
     let mut all = true;
     for topic in response.topics.iter().filter(|topic| !harmless.contains(&topic.error_code)) {
         let why = topic.error_message.as_deref().unwrap_or_default();
-        tracing::warn!("Topic {} was not created on demand: {why}", topic.name.as_str());
+        tracing::warn!("Topic {} was not created: {why}", topic.name.as_str());
         all = false;
     }
     all

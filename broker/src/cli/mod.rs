@@ -1,5 +1,10 @@
 //! What `highwater` is asked to do, read from its arguments.
 
+pub mod check;
+pub mod render;
+
+use crate::config::image::Image;
+use crate::config::load::{From, Sources};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -24,6 +29,9 @@ pub enum Command {
     /// Look at log directories while no broker runs on them.
     #[command(subcommand)]
     Storage(Storage),
+    /// Say what a broker would be told, without starting one.
+    #[command(subcommand)]
+    Config(Config),
 }
 
 /// Where the configuration stands.
@@ -35,15 +43,41 @@ pub struct Given {
     /// Sets a key over what the file says; may be repeated.
     #[arg(long = "override", value_name = "KEY=VALUE")]
     pub overrides: Vec<String>,
+    /// Reads the environment, too, as this container image does: apache-kafka, cp-kafka,
+    /// confluent-local, bitnami or wurstmeister, or what stands behind `image:` in a Compose file.
+    #[arg(long, value_name = "NAME", value_parser = image)]
+    pub image: Option<Image>,
+    /// Takes the environment from this file, a NAME=value a line, in place of the process's own.
+    #[arg(long, value_name = "FILE", requires = "image")]
+    pub env_file: Option<PathBuf>,
+}
+
+impl Given {
+    /// All the places that are named.
+    pub fn sources(&self) -> Sources {
+        Sources {
+            file: self.file.clone(),
+            overrides: self.overrides.clone(),
+            image: self.image,
+            environment: self.env_file.clone().map_or(From::Process, From::File),
+        }
+    }
+}
+
+fn image(name: &str) -> Result<Image, String> {
+    Image::find(name).ok_or_else(|| {
+        let known: Vec<&str> = Image::ALL.into_iter().map(Image::name).collect();
+        format!("no image of this name is known: give one of {}", known.join(", "))
+    })
 }
 
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Start {
     #[command(flatten)]
     pub given: Given,
-    /// The least that is logged.
-    #[arg(long, value_enum, default_value_t = Level::Info)]
-    pub log_level: Level,
+    /// The least that is logged, over what highwater.log.level says.
+    #[arg(long, value_enum)]
+    pub log_level: Option<Level>,
 }
 
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
@@ -69,6 +103,34 @@ pub struct Format {
 pub enum Storage {
     /// Say which cluster and node each log directory belongs to, and what it lacks.
     Info(Given),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
+pub enum Config {
+    /// Print what a broker would be told and by whom, what it would ignore, and whether it would
+    /// start; if it would not, this fails.
+    Check(Check),
+    /// Print the server.properties that an image's environment amounts to.
+    Render(Given),
+}
+
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    #[command(flatten)]
+    pub given: Given,
+    /// Print the keys that nobody set, too.
+    #[arg(long)]
+    pub all: bool,
+    /// How to print it.
+    #[arg(long, short, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
+}
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    Table,
+    Json,
 }
 
 /// How much is logged.
@@ -105,7 +167,30 @@ mod tests {
         };
         assert_eq!(start.given.file, Some(PathBuf::from("server.properties")));
         assert_eq!(start.given.overrides, ["a=1", "b==2"]);
-        assert_eq!(start.log_level, Level::Info);
+        assert_eq!(start.log_level, None);
+    }
+
+    #[test]
+    fn an_image_is_named_as_compose_files_name_it() {
+        let read = |name: &str| -> Result<Option<Image>, String> {
+            let command = read(&format!("config render --image {name}"))?.command;
+            let Command::Config(Config::Render(given)) = command else {
+                panic!("it is `config render`")
+            };
+            Ok(given.image)
+        };
+        for (name, want) in [
+            ("apache/kafka:3.9.0", Image::ApacheKafka),
+            ("apache-kafka", Image::ApacheKafka),
+            ("docker.io/confluentinc/cp-kafka:7.6.1", Image::CpKafka),
+            ("localhost:5000/confluentinc/cp-server", Image::CpKafka),
+            ("confluent-local", Image::ConfluentLocal),
+            ("bitnamilegacy/kafka@sha256:00", Image::Bitnami),
+            ("wurstmeister/kafka", Image::Wurstmeister),
+        ] {
+            assert_eq!(read(name), Ok(Some(want)), "{name}");
+        }
+        assert!(read("redpandadata/redpanda").unwrap_err().contains("give one of apache-kafka"));
     }
 
     #[test]

@@ -1,10 +1,13 @@
-//! What a broker is told: by its file, by its command line, and while it runs.
+//! What a broker is told: by its file, its environment, its command line, and while it runs.
 
 pub mod admin;
 pub mod dynamic;
 pub mod given;
+pub mod image;
 pub mod listeners;
+pub mod load;
 pub mod quorum;
+mod settle;
 pub mod snapshot;
 
 pub use admin::AdminConfig;

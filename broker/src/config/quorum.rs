@@ -48,7 +48,7 @@ pub fn membership(
     check_voters(&membership)?;
     if !roles.broker || !roles.controller {
         let value = if roles.broker { "broker" } else { "controller" };
-        let why = "only a node that is both broker and controller is served so far";
+        let why = "only a node that is both is served so far: set broker,controller";
         return Err(roles_key.invalid(value, why));
     }
     Ok(membership)
@@ -65,10 +65,6 @@ fn node_id(given: &Given, node: &NodeConfig) -> Result<i32, Invalid> {
     }
     match node.node_id {
         Some(id) => Ok(id),
-        None if given.says(NodeConfig::process_roles()) => {
-            let why = format!("must be set, since {} is", NodeConfig::process_roles().name);
-            Err(key.invalid("null", &why))
-        }
         None => Ok(1),
     }
 }
@@ -99,7 +95,14 @@ fn bootstrap_servers(quorum: &QuorumConfig) -> Result<Vec<Endpoint>, Invalid> {
             QuorumConfig::bootstrap_servers().invalid(item, why)
         })
     };
-    quorum.bootstrap_servers.iter().map(read).collect()
+    let servers: Vec<Endpoint> =
+        quorum.bootstrap_servers.iter().map(read).collect::<Result<_, _>>()?;
+    if 1 < servers.len() {
+        let why = "only a quorum of one is served so far: name this node alone";
+        let text = quorum.bootstrap_servers.join(",");
+        return Err(QuorumConfig::bootstrap_servers().invalid(&text, why));
+    }
+    Ok(servers)
 }
 
 /// An endpoint that one can connect to. Port 0 is what tests give that learn the port later.
@@ -121,6 +124,6 @@ fn check_voters(membership: &Membership) -> Result<(), Invalid> {
             refuse(&format!("must not name this node, {node_id}, since it is no controller"))
         }
         1 => Ok(()),
-        _ => refuse("only a quorum of one is served so far"),
+        _ => refuse("only a quorum of one is served so far: name this node alone"),
     }
 }

@@ -27,7 +27,8 @@ pub(super) struct Directories {
 /// disk which fails is no reason not to start; everything else is.
 pub(super) fn hold(env: &Env, config: &BrokerConfig) -> Result<Directories, StartError> {
     let (claims, lost) = claim(env, config)?;
-    check_claims(&claims, config.membership.node_id)?;
+    let wanted = config.values.start.cluster_id.as_deref();
+    check_claims(&claims, wanted, config.membership.node_id)?;
     let levels = kraft::format::bootstrap::levels(
         protocol::features::METADATA_VERSION.max,
         &BTreeMap::new(),
@@ -35,7 +36,7 @@ pub(super) fn hold(env: &Env, config: &BrokerConfig) -> Result<Directories, Star
     for claim in claims.iter().filter(|claim| *claim.found() == Found::Empty) {
         info!("Formatting {}, which is empty", claim.path().display());
     }
-    let dirs = format(env, claims, &plan(config, None, levels))?;
+    let dirs = format(env, claims, &plan(config, wanted.map(str::to_owned), levels))?;
     check_together(&dirs)?;
     let cluster_id = cluster_id(&dirs, env);
     for dir in &dirs {
@@ -75,8 +76,8 @@ pub(super) fn places(config: &BrokerConfig) -> impl Iterator<Item = &Path> {
 }
 
 /// Refuses what does not belong together before anything empty is formatted.
-fn check_claims(claims: &[Claim], node_id: i32) -> Result<(), OpenError> {
-    let mut cluster: Option<&str> = None;
+fn check_claims(claims: &[Claim], wanted: Option<&str>, node_id: i32) -> Result<(), OpenError> {
+    let mut cluster = wanted;
     for claim in claims {
         let Found::Formatted(meta) = claim.found() else { continue };
         let (dir, found) = (claim.path().to_owned(), meta.node_id);

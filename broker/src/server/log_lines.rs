@@ -1,14 +1,13 @@
 //! Log lines as Kafka writes them, since other programs wait for some of them:
 //! `[2026-11-29 17:40:01,123] INFO Kafka Server started (kafka.server.KafkaRaftServer)`.
 
+use super::log_levels::Levels;
 use kraft::env::Clock;
 use std::fmt::{self, Debug};
 use std::io;
 use std::sync::Arc;
 use tracing::field::{Field, Visit};
-use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
-use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::{FormatEvent, FormatFields, Writer};
 use tracing_subscriber::fmt::{FmtContext, layer};
 use tracing_subscriber::layer::SubscriberExt;
@@ -16,9 +15,8 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
 /// Has every event of this process written to stdout, the first time it is called.
-pub fn write_to_stdout(clock: Arc<dyn Clock>, least: LevelFilter) {
-    // The consensus library tells every step; what matters of it, our own lines say.
-    let targets = Targets::new().with_default(least).with_target("openraft", LevelFilter::OFF);
+pub fn write_to_stdout(clock: Arc<dyn Clock>, levels: Levels) {
+    let targets = levels.targets();
     let lines = layer().event_format(Lines { clock }).with_writer(io::stdout);
     // Fails only where a test has set one already.
     drop(tracing_subscriber::registry().with(targets).with(lines).try_init());

@@ -4,6 +4,7 @@ mod control;
 mod directories;
 mod error;
 mod limits;
+pub mod log_levels;
 pub mod log_lines;
 pub mod offline;
 mod registration;
@@ -14,7 +15,7 @@ pub use error::StartError;
 pub use run::{block_on, listen_for_signals};
 
 use crate::admin::Admin;
-use crate::api::{Ctx, FetchSessions, ListenerKind, ProducerIds, SERVED};
+use crate::api::{Ctx, FetchSessions, ListenerKind, ProducerIds, SERVED, make_wanted_topics};
 use crate::config::{AdminConfig, BrokerConfig, DynamicConfig, Listener};
 use crate::coordinator::{Coordinator, World};
 use crate::metrics::{Metrics, State};
@@ -109,6 +110,7 @@ impl Broker {
         let grouping = follow_groups(&ctx);
         // What the registration changed is in force before the start is told.
         parts.table.when_applied(node.image().offset).await;
+        make_wanted_topics(&ctx).await;
         admin.show(ctx.clone());
         metrics.state.set(State::Running);
         info!(

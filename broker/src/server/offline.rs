@@ -54,7 +54,8 @@ pub fn format_dirs(
         }
         claims.push(claim);
     }
-    format(env, claims, &plan(config, wanted.cluster_id, levels))
+    let cluster_id = wanted.cluster_id.or_else(|| config.values.start.cluster_id.clone());
+    format(env, claims, &plan(config, cluster_id, levels))
         .map_err(|error| StartError::Format(error).to_string())?;
     if lines.is_empty() {
         lines.push("All of the log directories are already formatted.".to_owned());

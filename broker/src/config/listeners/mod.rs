@@ -186,7 +186,9 @@ fn check_roles(
     let opened = |name: &String| named.contains_key(name);
     let refuse =
         |why: &str| Err(NetConfig::listeners().invalid(&said.net.listeners.join(","), why));
-    if said.roles.controller && !controllers.is_empty() && !controllers.iter().any(opened) {
+    // A controller that is a broker, too, is asked by nobody else, and may go without.
+    let is_asked = said.roles.controller && !said.roles.broker;
+    if is_asked && !controllers.is_empty() && !controllers.iter().any(opened) {
         let names = controllers.join(", ");
         return refuse(&format!("must open a listener of controller.listener.names: {names}"));
     }
@@ -247,7 +249,9 @@ fn check_protocol(
     match protocols.get(name) {
         Some(&PLAINTEXT) => Ok(()),
         Some(protocol) => {
-            let why = format!("{name} speaks {protocol}, and only PLAINTEXT is served so far");
+            let why = format!(
+                "{name} speaks {protocol}, and only PLAINTEXT is served so far: leave it out"
+            );
             Err(key.invalid(value, &why))
         }
         None => {

@@ -3,6 +3,7 @@
 use super::given::{Given, Refused};
 use super::listeners::{Listeners, Said, listeners};
 use super::quorum::{Membership, membership};
+use super::settle::settle;
 use protocol::config::alter::{Target, check_broker};
 use protocol::config::coordinator::CoordinatorConfig;
 use protocol::config::describe::{self, Entry, Layers, Settings};
@@ -16,6 +17,7 @@ use protocol::config::node::{
 use protocol::config::offsets_topic::OffsetsTopicConfig;
 use protocol::config::own::OwnConfig;
 use protocol::config::sasl::AuthorizerConfig;
+use protocol::config::start::StartConfig;
 use protocol::config::topic::TopicConfig;
 use protocol::config::txn::ProducerConfig;
 use protocol::config::{TOPIC, find};
@@ -56,6 +58,7 @@ pub struct Values {
     pub coordinator: CoordinatorConfig,
     pub offsets_topic: OffsetsTopicConfig,
     pub own: OwnConfig,
+    pub start: StartConfig,
     /// What a topic without overrides is told.
     pub topic: Arc<TopicConfig>,
 }
@@ -76,6 +79,7 @@ impl Values {
             coordinator: CoordinatorConfig::resolve(lookup)?,
             offsets_topic: OffsetsTopicConfig::resolve(lookup)?,
             own: OwnConfig::resolve(lookup)?,
+            start: StartConfig::resolve(lookup)?,
             topic: Arc::new(topic_defaults(lookup)?),
         })
     }
@@ -119,7 +123,7 @@ impl Values {
 impl BrokerConfig {
     /// What `given` makes of a broker on a machine of that name.
     pub fn of(mut given: Given, hostname: &str) -> Result<BrokerConfig, Refused> {
-        given.mirror(NodeConfig::node_id(), NodeConfig::broker_id());
+        settle(&mut given);
         given.check()?;
         let built = BrokerConfig::build(&given, hostname);
         built.map_err(|invalid| given.refuse(invalid))
@@ -131,7 +135,8 @@ impl BrokerConfig {
         let authorizer = AuthorizerConfig::class_name();
         let class: String = authorizer.resolve(&|name| given.get(name))?;
         if !class.is_empty() {
-            let why = "there is no authorizer so far, and without one everything would be allowed";
+            let why =
+                "there is no authorizer so far: leave it out where everybody may do everything";
             return Err(authorizer.invalid(&class, why));
         }
         let membership = membership(given, &values.node, &values.quorum)?;

@@ -92,8 +92,8 @@ fn a_bad_value_is_refused_in_one_line_that_says_where_it_stands() {
     let line = Given::standalone().with_override("num.partitions").unwrap_err().to_string();
     assert_eq!(line, "--override num.partitions: must be a key, `=` and a value");
     refused("authorizer.class.name=A\n", {
-        "server.properties:1: authorizer.class.name=A: there is no authorizer so far, and without \
-         one everything would be allowed"
+        "server.properties:1: authorizer.class.name=A: there is no authorizer so far: leave it out \
+         where everybody may do everything"
     });
 }
 
@@ -127,9 +127,6 @@ fn keys_are_checked_against_each_other() {
 
 #[test]
 fn a_node_must_know_who_it_is() {
-    refused("process.roles=broker,controller", {
-        "node.id=null: must be set, since process.roles is"
-    });
     refused("process.roles=broker,controller\nnode.id=1", {
         "controller.listener.names=: must name a listener, since process.roles is set"
     });
@@ -148,7 +145,8 @@ fn a_node_must_know_who_it_is() {
          controller"
     });
     refused(&quorum("1@a:1,2@b:2"), {
-        "server.properties:5: controller.quorum.voters=1,2: only a quorum of one is served so far"
+        "server.properties:5: controller.quorum.voters=1,2: only a quorum of one is served so \
+         far: name this node alone"
     });
     refused(&quorum("localhost:9093"), {
         "server.properties:5: controller.quorum.voters=localhost:9093: must be `id@host:port`, \
@@ -157,8 +155,8 @@ fn a_node_must_know_who_it_is() {
     let broker = "process.roles=broker\nnode.id=1\ncontroller.listener.names=C\n\
                   controller.quorum.voters=2@a:1";
     refused(broker, {
-        "server.properties:1: process.roles=broker: only a node that is both broker and controller \
-         is served so far"
+        "server.properties:1: process.roles=broker: only a node that is both is served so far: set \
+         broker,controller"
     });
 }
 

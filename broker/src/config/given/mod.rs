@@ -1,4 +1,11 @@
-//! What the operator says at the start: a file, overrides, or nothing.
+//! What a broker is told at its start, and who said it.
+
+pub mod file;
+pub mod origin;
+pub mod refused;
+
+pub use origin::Origin;
+pub use refused::Refused;
 
 use protocol::config::describe::Settings;
 use protocol::config::key::{Invalid, Key};
@@ -7,66 +14,17 @@ use protocol::config::net::NetConfig;
 use protocol::config::node::NodeConfig;
 use protocol::config::{BROKER, find};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
 use storage::disk::Disk;
 use storage::properties;
-
-/// Bytes of a properties file that are read; a longer one is no properties file.
-const FILE_BYTES_MAX: usize = 16 << 20;
-
-/// Where a setting stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// Nobody gave a file, and so it runs by itself.
-    Standalone,
-    File {
-        name: String,
-        line: usize,
-    },
-    Override,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Origin::Standalone => write!(f, "without a file"),
-            Origin::File { name, line } => write!(f, "{name}:{line}"),
-            Origin::Override => write!(f, "--override"),
-        }
-    }
-}
-
-/// Why a broker cannot start with this configuration, in one line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
-    Unreadable { file: String, why: String },
-    Malformed { file: String, line: usize, why: &'static str },
-    NoOverride { text: String },
-    Value { origin: Option<Origin>, invalid: Invalid },
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Refused::Unreadable { file, why } => write!(f, "cannot read {file}: {why}"),
-            Refused::Malformed { file, line, why } => write!(f, "{file}:{line}: {why}"),
-            Refused::NoOverride { text } => {
-                write!(f, "--override {text}: must be a key, `=` and a value")
-            }
-            Refused::Value { origin: Some(origin), invalid } => write!(f, "{origin}: {invalid}"),
-            Refused::Value { origin: None, invalid } => write!(f, "{invalid}"),
-        }
-    }
-}
-
-impl std::error::Error for Refused {}
 
 /// All that was said, the later over the earlier.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Given {
     settings: Settings,
     origins: BTreeMap<String, Origin>,
+    /// What the operator should know of how this came about, a line each.
+    notes: Vec<String>,
 }
 
 impl Given {
@@ -83,10 +41,7 @@ impl Given {
 
     /// What stands in the file at `path`.
     pub fn read(disk: &dyn Disk, path: &Path) -> Result<Given, Refused> {
-        let file = path.display().to_string();
-        let bytes = read(disk, path)
-            .map_err(|error| Refused::Unreadable { file: file.clone(), why: error.to_string() })?;
-        Given::parse(&file, &bytes)
+        Given::parse(&path.display().to_string(), &file::read(disk, path)?)
     }
 
     /// What a file of this name says.
@@ -114,9 +69,40 @@ impl Given {
         }
     }
 
-    fn say(&mut self, name: &str, value: &str, origin: Origin) {
+    /// Says a value over whatever was said before.
+    pub(super) fn say(&mut self, name: &str, value: &str, origin: Origin) {
         self.settings.insert(name.to_owned(), value.to_owned());
         self.origins.insert(name.to_owned(), origin);
+    }
+
+    /// Says a value where there is none.
+    pub(super) fn otherwise(&mut self, key: Key, value: &str, origin: Origin) {
+        if self.get(key.name).is_none() {
+            self.say(key.name, value, origin);
+        }
+    }
+
+    /// Unsays a key, as if nobody had named it.
+    pub(super) fn unsay(&mut self, name: &str) {
+        self.settings.remove(name);
+        self.origins.remove(name);
+    }
+
+    /// Gives a key another value, and leaves who said it.
+    pub(super) fn change(&mut self, name: &str, value: &str) {
+        self.settings.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// Has the operator told, once.
+    pub(super) fn note(&mut self, line: String) {
+        if !self.notes.contains(&line) {
+            self.notes.push(line);
+        }
+    }
+
+    /// What was noted, in its order.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
     }
 
     pub fn settings(&self) -> &Settings {
@@ -128,9 +114,14 @@ impl Given {
         self.settings.get(name).map(String::as_str)
     }
 
-    /// Whether a file or an override says `key`.
+    /// Who said `name`, if anybody did.
+    pub fn origin(&self, name: &str) -> Option<&Origin> {
+        self.origins.get(name)
+    }
+
+    /// Whether somebody says `key` for this broker.
     pub fn says(&self, key: Key) -> bool {
-        self.origins.get(key.name).is_some_and(|origin| *origin != Origin::Standalone)
+        self.origin(key.name).is_some_and(Origin::is_said)
     }
 
     /// Says a key once more under its other name, where only one of both stands.
@@ -164,7 +155,7 @@ impl Given {
         let unknown: Vec<&str> = said().filter(|name| find(BROKER, name).is_none()).collect();
         let inert = |name: &str| find(BROKER, name).is_some_and(|key| !key.has_effect);
         let inert: Vec<&str> = said().filter(|name| inert(name)).collect();
-        let mut lines = Vec::new();
+        let mut lines = self.notes.clone();
         if !unknown.is_empty() {
             lines.push(format!("Unknown keys are ignored: {}", unknown.join(", ")));
         }
@@ -173,15 +164,4 @@ impl Given {
         }
         lines
     }
-}
-
-fn read(disk: &dyn Disk, path: &Path) -> std::io::Result<Vec<u8>> {
-    let file = disk.open(path)?;
-    let size = usize::try_from(file.size()?).unwrap_or(usize::MAX);
-    if FILE_BYTES_MAX < size {
-        return Err(std::io::Error::other("it is too long for a properties file"));
-    }
-    let mut bytes = vec![0; size];
-    file.read_exact_at(0, &mut bytes)?;
-    Ok(bytes)
 }

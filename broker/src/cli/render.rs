@@ -1,0 +1,65 @@
+//! `highwater config render`: a server.properties of what was said, each key below who says it.
+
+use crate::config::Given;
+use crate::config::given::Origin;
+use crate::config::load::settled;
+
+/// The lines of the file.
+pub fn lines(given: &Given) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (name, value) in given.settings() {
+        if let Some(origin) = given.origin(name) {
+            lines.push(format!("# {}", origin_text(origin)));
+        }
+        lines.push(format!("{}={}", escape(name, true), escape(value, false)));
+    }
+    lines
+}
+
+/// What was noted on the way and would not be told again by a start with that file.
+pub fn notes(given: &Given) -> Vec<String> {
+    let again = Given::parse("", lines(given).join("\n").as_bytes()).map(settled);
+    let told = again.map(|again| again.notes().to_vec()).unwrap_or_default();
+    given.notes().iter().filter(|note| !told.contains(note)).cloned().collect()
+}
+
+/// One line, whatever a file may be called.
+fn origin_text(origin: &Origin) -> String {
+    origin.to_string().replace(['\n', '\r'], " ")
+}
+
+/// As `java.util.Properties` reads it back.
+fn escape(text: &str, is_name: bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for (at, it) in text.chars().enumerate() {
+        match it {
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            '\u{c}' => escaped.push_str("\\f"),
+            '\\' => escaped.push_str("\\\\"),
+            ' ' if at == 0 || is_name => escaped.push_str("\\ "),
+            '=' | ':' if is_name => escaped.extend(['\\', it]),
+            '#' | '!' if at == 0 && is_name => escaped.extend(['\\', it]),
+            it => escaped.push(it),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use storage::properties;
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let text = "a\\ b\\=\\#\\:c=\\ x\\ny\\\\z = \\#\nplain=1\nuni=\u{e9}\n";
+        let given = Given::parse("f", text.as_bytes()).unwrap();
+        let again = Given::parse("f", lines(&given).join("\n").as_bytes()).unwrap();
+        assert_eq!(given.settings(), again.settings());
+        assert_eq!(given.settings().get("a b=#:c").map(String::as_str), Some(" x\ny\\z = #"));
+        assert_eq!(lines(&given)[0], "# f:1");
+        assert!(properties::parse(lines(&given).join("\n").as_bytes()).is_ok());
+    }
+}

@@ -1,0 +1,112 @@
+//! Environment variables: where they come from, and which of them nobody meant for a broker.
+
+use std::collections::BTreeMap;
+
+/// Variables by their names. Of a process they may bear names that no shell could set, such as
+/// `KAFKA_LISTENER_NAME_X_SCRAM-SHA-256_SASL_JAAS_CONFIG`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    variables: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// Those of this process. What is no UTF-8 cannot be a setting and is left out.
+    pub fn of_process() -> Environment {
+        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        };
+        Environment::of(std::env::vars_os().filter_map(text))
+    }
+
+    /// These, without what says nothing: an empty value, `null`, and the addresses of services
+    /// that Kubernetes and container links hand to everybody.
+    pub fn of(pairs: impl IntoIterator<Item = (String, String)>) -> Environment {
+        let says = |(name, value): &(String, String)| {
+            !matches!(value.trim(), "" | "null") && !is_service_link(name, value)
+        };
+        Environment { variables: pairs.into_iter().filter(says).collect() }
+    }
+
+    /// Those of an env file as `docker run --env-file` and Compose take it: `NAME=value` a line,
+    /// `#` before a comment, quotes around a value or not. A name alone says nothing.
+    pub fn parse(text: &str) -> Environment {
+        let lines = text.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
+        Environment::of(lines.filter_map(|line| {
+            let line = line.strip_prefix("export ").unwrap_or(line);
+            let (name, value) = line.split_once('=')?;
+            let value = value.trim();
+            let quoted = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
+            let value = quoted('"').or_else(|| quoted('\'')).unwrap_or(value);
+            Some((name.trim().to_owned(), value.to_owned()))
+        }))
+    }
+
+    /// The value of a variable, if it says something.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The same with other values.
+    pub(super) fn map(&self, value: impl Fn(&str, &str) -> String) -> Environment {
+        Environment::of(self.iter().map(|(name, text)| (name.to_owned(), value(name, text))))
+    }
+
+    /// The same with one variable more, or another value of it.
+    pub(super) fn with(mut self, name: &str, value: &str) -> Environment {
+        self.variables.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// The same with one variable less.
+    pub(super) fn without(mut self, name: &str) -> Environment {
+        self.variables.remove(name);
+        self
+    }
+}
+
+/// A service called `kafka` gives its neighbours `KAFKA_PORT=tcp://10.0.0.1:9092` and its like.
+fn is_service_link(name: &str, value: &str) -> bool {
+    let is_port = |part: &str| {
+        let digits = part.trim_start_matches(|it: char| it.is_ascii_digit());
+        digits != part && (digits.starts_with("_TCP") || digits.starts_with("_UDP"))
+    };
+    value.starts_with("tcp://")
+        || value.starts_with("udp://")
+        || name.ends_with("_SERVICE_HOST")
+        || name.contains("_SERVICE_PORT")
+        || name.split("_PORT_").skip(1).any(is_port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, want: &[(&str, &str)]) {
+        let found = Environment::parse(text);
+        assert_eq!(found.iter().collect::<Vec<_>>(), want, "{text}");
+    }
+
+    #[test]
+    fn an_env_file_is_read_as_docker_and_compose_read_it() {
+        check("A=1\n# B=2\n\n C = 3 \nD\nE=a=b", &[("A", "1"), ("C", "3"), ("E", "a=b")]);
+        check(
+            "A=\"x y\"\nB='z'\nexport C=1\nD=\"",
+            &[("A", "x y"), ("B", "z"), ("C", "1"), ("D", "\"")],
+        );
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out() {
+        check("A=\nB=null\nC= \nD=0", &[("D", "0")]);
+        check(
+            "KAFKA_PORT=tcp://10.0.0.1:9092\nKAFKA_SERVICE_HOST=10.0.0.1\nKAFKA_SERVICE_PORT=9092\n\
+             KAFKA_SERVICE_PORT_CLIENT=9092\nKAFKA_PORT_9092_TCP_ADDR=10.0.0.1\n\
+             KAFKA_PORT_9092_UDP_PORT=9092\nKAFKA_PORT_X=1",
+            &[("KAFKA_PORT_X", "1")],
+        );
+    }
+}
