@@ -1,7 +1,7 @@
 //! CreatePartitions (key 37): a topic gets more partitions.
 
 use super::context::{Ctx, RequestContext};
-use super::forward::forwarded;
+use super::forward::{forwarded_within, words};
 use super::handler::Handler;
 use super::reply::Handled;
 use protocol::error::ErrorCode;
@@ -21,7 +21,8 @@ impl Handler for CreatePartitions {
         request: CreatePartitionsRequest,
         _version: i16,
     ) -> Handled<CreatePartitionsRequest> {
-        forwarded::<CreatePartitions>(ctx, request)
+        let timeout_ms = request.timeout_ms;
+        forwarded_within::<CreatePartitions>(ctx, request, timeout_ms)
     }
 
     fn refuse(request: &CreatePartitionsRequest, code: ErrorCode) -> CreatePartitionsResponse {
@@ -29,7 +30,7 @@ impl Handler for CreatePartitions {
             CreatePartitionsTopicResult::default()
                 .with_name(topic.name.clone())
                 .with_error_code(code.code())
-                .with_error_message(Some(code.message().into()))
+                .with_error_message(words(code))
         };
         let results = request.topics.iter().map(result).collect();
         CreatePartitionsResponse::default().with_results(results)

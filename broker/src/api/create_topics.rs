@@ -1,7 +1,7 @@
 //! CreateTopics (key 19): new topics, which take records as soon as it is answered.
 
 use super::context::{Ctx, RequestContext};
-use super::forward::forwarded;
+use super::forward::{forwarded_within, words};
 use super::handler::Handler;
 use super::reply::Handled;
 use protocol::error::ErrorCode;
@@ -21,7 +21,8 @@ impl Handler for CreateTopics {
         request: CreateTopicsRequest,
         _version: i16,
     ) -> Handled<CreateTopicsRequest> {
-        forwarded::<CreateTopics>(ctx, request)
+        let timeout_ms = request.timeout_ms;
+        forwarded_within::<CreateTopics>(ctx, request, timeout_ms)
     }
 
     fn refuse(request: &CreateTopicsRequest, code: ErrorCode) -> CreateTopicsResponse {
@@ -29,7 +30,7 @@ impl Handler for CreateTopics {
             CreatableTopicResult::default()
                 .with_name(topic.name.clone())
                 .with_error_code(code.code())
-                .with_error_message(Some(code.message().into()))
+                .with_error_message(words(code))
                 .with_num_partitions(-1)
                 .with_replication_factor(-1)
                 .with_configs(None)

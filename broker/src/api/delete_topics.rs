@@ -1,7 +1,7 @@
 //! DeleteTopics (key 20): topics go, by name or id.
 
 use super::context::{Ctx, RequestContext};
-use super::forward::forwarded;
+use super::forward::{forwarded_within, words};
 use super::handler::Handler;
 use super::reply::Handled;
 use protocol::error::ErrorCode;
@@ -21,7 +21,8 @@ impl Handler for DeleteTopics {
         request: DeleteTopicsRequest,
         _version: i16,
     ) -> Handled<DeleteTopicsRequest> {
-        forwarded::<DeleteTopics>(ctx, request)
+        let timeout_ms = request.timeout_ms;
+        forwarded_within::<DeleteTopics>(ctx, request, timeout_ms)
     }
 
     fn refuse(request: &DeleteTopicsRequest, code: ErrorCode) -> DeleteTopicsResponse {
@@ -30,7 +31,7 @@ impl Handler for DeleteTopics {
                 .with_name(name)
                 .with_topic_id(id)
                 .with_error_code(code.code())
-                .with_error_message(Some(code.message().into()))
+                .with_error_message(words(code))
         };
         // Up to version 5 the names stand in a list of their own.
         let named = request.topic_names.iter();

@@ -119,7 +119,9 @@ async fn the_topic_of_groups_can_be_deleted_and_comes_again() {
     let broker = Served::told("offsets.topic.num.partitions=2\n").await;
     broker.ask(&find(4, &["g"]), 4).await;
     let before = offsets_topic(&broker, false).await;
-    let request = DeleteTopicsRequest::default().with_topic_names(vec![text(OFFSETS).into()]);
+    let request = DeleteTopicsRequest::default()
+        .with_topic_names(vec![text(OFFSETS).into()])
+        .with_timeout_ms(10_000);
     assert_eq!(broker.ask(&request, 5).await.responses[0].error_code, 0);
     assert_eq!(found(4, &broker.ask(&find(4, &["g"]), 4).await)[0].1, 0);
     assert_ne!(offsets_topic(&broker, false).await.topic_id, before.topic_id);

@@ -3,7 +3,7 @@
 use super::broker::batch;
 use super::served::{Served, create, text, topic, with_config};
 use protocol::error::ErrorCode::{
-    self, InvalidConfig, InvalidPartitions, InvalidTopicException, None as Fine,
+    self, InvalidConfig, InvalidPartitions, InvalidTopicException, None as Fine, RequestTimedOut,
     TopicAlreadyExists, TopicDeletionDisabled, UnknownTopicId, UnknownTopicOrPartition,
 };
 use protocol::ids::Uuid;
@@ -70,7 +70,7 @@ async fn a_topic_grows_and_its_new_partitions_take_records_at_once() {
             .with_name(text("t").into())
             .with_count(count)
             .with_assignments(None);
-        CreatePartitionsRequest::default().with_topics(vec![topic])
+        CreatePartitionsRequest::default().with_topics(vec![topic]).with_timeout_ms(10_000)
     };
     for version in 0..=3 {
         let count = i32::from(version) + 2;
@@ -87,7 +87,7 @@ async fn a_deleted_topic_is_gone_at_once() {
     let broker = Served::start().await;
     for version in 1..=6 {
         broker.create("t", 1).await;
-        let request = DeleteTopicsRequest::default();
+        let request = DeleteTopicsRequest::default().with_timeout_ms(10_000);
         let request = if version < 6 {
             request.with_topic_names(vec![text("t").into()])
         } else {
@@ -100,7 +100,7 @@ async fn a_deleted_topic_is_gone_at_once() {
         assert_eq!(again.responses[0].error_code, UnknownTopicOrPartition.code());
     }
     let by_id = DeleteTopicState::default().with_name(None).with_topic_id(Uuid([7; 16]).into());
-    let request = DeleteTopicsRequest::default().with_topics(vec![by_id]);
+    let request = DeleteTopicsRequest::default().with_topics(vec![by_id]).with_timeout_ms(10_000);
     let answer = broker.ask(&request, 6).await;
     assert_eq!(answer.responses[0].error_code, UnknownTopicId.code());
     broker.stop().await;
@@ -110,9 +110,35 @@ async fn a_deleted_topic_is_gone_at_once() {
 async fn an_operator_can_forbid_deletions() {
     let broker = Served::told("delete.topic.enable=false\n").await;
     broker.create("t", 1).await;
-    let request = DeleteTopicsRequest::default().with_topic_names(vec![text("t").into()]);
+    let request = DeleteTopicsRequest::default()
+        .with_topic_names(vec![text("t").into()])
+        .with_timeout_ms(10_000);
     let answer = broker.ask(&request, 5).await;
     assert_eq!(answer.responses[0].error_code, TopicDeletionDisabled.code());
+    assert_eq!(produce(&broker, "t", 0).await, 0);
+    broker.stop().await;
+}
+
+#[tokio::test]
+async fn what_shall_take_no_time_is_not_done() {
+    let broker = Served::start().await;
+    broker.create("t", 1).await;
+    let late = RequestTimedOut.code();
+    for timeout_ms in [0, -1, i32::MIN] {
+        let request = create(vec![topic("u", 1)]).with_timeout_ms(timeout_ms);
+        let answer = broker.ask(&request, 7).await;
+        assert_eq!((answer.topics[0].error_code, &answer.topics[0].error_message), (late, &None));
+        let more = CreatePartitionsTopic::default().with_name(text("t").into()).with_count(2);
+        let more =
+            CreatePartitionsRequest::default().with_topics(vec![more.with_assignments(None)]);
+        let answer = broker.ask(&more.with_timeout_ms(timeout_ms), 3).await;
+        assert_eq!(answer.results[0].error_code, late);
+        let request = DeleteTopicsRequest::default().with_topic_names(vec![text("t").into()]);
+        let answer = broker.ask(&request.with_timeout_ms(timeout_ms), 5).await;
+        assert_eq!(answer.responses[0].error_code, late);
+    }
+    assert_eq!(produce(&broker, "u", 0).await, UnknownTopicOrPartition.code());
+    assert_eq!(produce(&broker, "t", 1).await, UnknownTopicOrPartition.code());
     assert_eq!(produce(&broker, "t", 0).await, 0);
     broker.stop().await;
 }

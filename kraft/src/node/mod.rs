@@ -27,6 +27,7 @@ use std::sync::Arc;
 use storage::log_dir::METADATA_DIR;
 use task::{Asked, Command, Task};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, timeout_at};
 
 /// Requests that wait to be decided on. Beyond it, who asks waits to ask.
 const QUEUE_LEN: usize = 1024;
@@ -107,8 +108,31 @@ impl Node {
     /// Asks the controller. The answer comes when all that it says is committed, and in the image
     /// of [`Node::image`].
     pub async fn ask<Q: Decide>(&self, request: Q) -> Result<Q::Response, AskError> {
+        self.send(request, None).await
+    }
+
+    /// The same, for one who waits until `deadline` and no longer. What is not decided on by then
+    /// changes nothing any more, as in Kafka's `QuorumController`; so a deadline that is over
+    /// refuses.
+    pub async fn ask_by<Q: Decide>(
+        &self,
+        request: Q,
+        deadline: Instant,
+    ) -> Result<Q::Response, AskError> {
+        if deadline <= Instant::now() {
+            return Err(AskError::Late);
+        }
+        let answered = timeout_at(deadline, self.send(request, Some(deadline))).await;
+        answered.unwrap_or(Err(AskError::Late))
+    }
+
+    async fn send<Q: Decide>(
+        &self,
+        request: Q,
+        deadline: Option<Instant>,
+    ) -> Result<Q::Response, AskError> {
         let (answer, answered) = oneshot::channel();
-        let asked = Command::Decide(Box::new(Asked { request, answer }));
+        let asked = Command::Decide(Box::new(Asked { request, deadline, answer }));
         if self.commands.send(asked).await.is_err() {
             return Err(self.why().into());
         }

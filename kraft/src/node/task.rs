@@ -16,6 +16,7 @@ use std::fmt;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 /// Decisions that are proposed and not yet committed.
 const IN_FLIGHT_MAX: usize = 256;
@@ -43,6 +44,12 @@ type Reply = Box<dyn FnOnce(Result<(), AskError>) + Send>;
 
 /// A request of whatever kind.
 pub(super) trait Request: Send {
+    /// Whether nobody waits for it any more.
+    fn is_late(&self) -> bool;
+
+    /// Answers that it was not decided on.
+    fn give_up(self: Box<Self>);
+
     fn decide(self: Box<Self>, image: &Image, state: &mut State, now: &Now<'_>)
     -> (Records, Reply);
 }
@@ -53,17 +60,27 @@ pub(super) struct Records(Vec<Record>, bool);
 /// A request and where its answer goes.
 pub(super) struct Asked<Q: Decide> {
     pub(super) request: Q,
+    /// When it must have been decided on.
+    pub(super) deadline: Option<Instant>,
     pub(super) answer: oneshot::Sender<Result<Q::Response, AskError>>,
 }
 
 impl<Q: Decide> Request for Asked<Q> {
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| deadline <= Instant::now())
+    }
+
+    fn give_up(self: Box<Self>) {
+        drop(self.answer.send(Err(AskError::Late)));
+    }
+
     fn decide(
         self: Box<Self>,
         image: &Image,
         state: &mut State,
         now: &Now<'_>,
     ) -> (Records, Reply) {
-        let Asked { request, answer } = *self;
+        let Asked { request, answer, .. } = *self;
         let Decision { records, response, atomic } = request.decide(image, state, now);
         let reply = move |result: Result<(), AskError>| {
             // Whoever asked may have gone.
@@ -163,6 +180,10 @@ impl Task {
     }
 
     async fn decide(&mut self, request: Box<dyn Request>) -> Result<(), Stopped> {
+        if request.is_late() {
+            request.give_up();
+            return Ok(());
+        }
         let rng = self.env.rng.clone();
         let now = Now {
             monotonic: self.env.clock.monotonic(),
@@ -183,7 +204,7 @@ impl Task {
                 reply(Err(why.clone().into()));
                 Err(why)
             }
-            Err(error @ AskError::Contradiction(_)) => {
+            Err(error @ (AskError::Contradiction(_) | AskError::Late)) => {
                 tracing::error!("Nothing was written: {error}");
                 reply(Err(error));
                 Ok(())
@@ -239,7 +260,7 @@ impl Task {
                 Ok(())
             }
             Err(AskError::Stopped(why)) => Err(why),
-            Err(error @ AskError::Contradiction(_)) => {
+            Err(error @ (AskError::Contradiction(_) | AskError::Late)) => {
                 tracing::error!("A broker was not fenced: {error}");
                 Ok(())
             }

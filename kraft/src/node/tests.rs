@@ -15,10 +15,12 @@ use protocol::messages::{
 };
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::disk::sim::{Fault, Operation, SimDisk};
 use storage::log_dir::Claim;
+use tokio::time::Instant;
 
 /// A clock that is moved by hand.
 #[derive(Debug, Default)]
@@ -114,12 +116,15 @@ fn heartbeat(node: &Node, epoch: i64) -> BrokerHeartbeatRequest {
 }
 
 async fn create(node: &Node, name: &str) -> Result<i16, AskError> {
+    node.ask(creation(name)).await.map(|answer| answer.topics[0].error_code)
+}
+
+fn creation(name: &str) -> CreateTopicsRequest {
     let topic = CreatableTopic::default()
         .with_name(TopicName(StrBytes::from_string(name.to_owned())))
         .with_num_partitions(1)
         .with_replication_factor(1);
-    let request = CreateTopicsRequest::default().with_topics(vec![topic]);
-    node.ask(request).await.map(|answer| answer.topics[0].error_code)
+    CreateTopicsRequest::default().with_topics(vec![topic])
 }
 
 #[tokio::test]
@@ -141,6 +146,25 @@ async fn a_topic_is_in_the_image_when_its_creation_is_answered() {
     let node = world.start().await.unwrap();
     assert_eq!(node.image().topics().len(), 26);
     assert_eq!(node.quorum().leader_epoch, 2);
+    node.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_decided_on_in_time_changes_nothing() {
+    let world = World::new();
+    let node = world.start().await.unwrap();
+    broker(&node).await;
+    let within = |ms| Instant::now() + Duration::from_millis(ms);
+    assert_eq!(node.ask_by(creation("none"), within(0)).await, Err(AskError::Late));
+    let mut waits = pin!(node.ask_by(creation("late"), within(5)));
+    assert!(futures_util::poll!(&mut waits).is_pending(), "it stands in the queue");
+    tokio::time::advance(Duration::from_millis(5)).await;
+    assert_eq!(waits.await, Err(AskError::Late));
+    let made = node.ask_by(creation("made"), within(5)).await.unwrap();
+    assert_eq!(made.topics[0].error_code, 0);
+    let image = node.image();
+    let names: Vec<_> = image.topics().iter().map(|(name, _)| name.to_string()).collect();
+    assert_eq!(names, ["made"]);
     node.shutdown().await;
 }
 

@@ -49,6 +49,11 @@ pub(super) fn topics(pair: &mut Pair) {
     pair.each("only validated", 2..=7, |_, _| {
         create(vec![topic("never", 2)]).with_validate_only(true)
     });
+    for ms in [0, -1] {
+        pair.each(&format!("within {ms} ms"), 2..=7, |_, _| {
+            create(vec![topic("never", 1)]).with_timeout_ms(ms)
+        });
+    }
     pair.each("one that exists", 2..=7, |_, _| create(vec![topic("data", 3)]));
     pair.each("defaults", 4..=7, |version, _| {
         create(vec![topic(&format!("d{version}"), -1).with_replication_factor(-1)])
@@ -112,6 +117,7 @@ pub(super) fn topics(pair: &mut Pair) {
     for version in 0..=3 {
         pair.each("one more", version..=version, |_, _| grow("v2", 3 + i32::from(version)));
     }
+    pair.each("one more within 0 ms", 0..=3, |_, _| grow("data", 4).with_timeout_ms(0));
     pair.each("as many", 0..=3, |_, _| grow("data", 3));
     pair.each("fewer", 0..=3, |_, _| grow("data", 1));
     pair.each("none", 0..=3, |_, _| grow("data", 0));
@@ -263,6 +269,9 @@ pub(super) fn deletions(pair: &mut Pair) {
     };
     pair.each("each version", 1..=6, |version, _| by_name(version, &[format!("v{}", version + 1)]));
     pair.each("an unknown topic", 1..=6, |version, _| by_name(version, &["absent".to_owned()]));
+    pair.each("within 0 ms", 1..=6, |version, _| {
+        by_name(version, &["data".to_owned(), "absent".to_owned()]).with_timeout_ms(0)
+    });
     pair.each("one twice", 1..=6, |version, _| {
         by_name(version, &["small".to_owned(), "small".to_owned()])
     });
