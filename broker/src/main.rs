@@ -1,5 +1,6 @@
 //! The program `highwater`.
 
+use broker::cli::kafka::{self, Kafka};
 use broker::cli::{Cli, Command, Config, Given as From, Level, Output, Storage, check, render};
 use broker::config::load::load;
 use broker::config::{BrokerConfig, Given};
@@ -10,6 +11,7 @@ use clap::Parser;
 use kraft::env::{Env, os};
 use std::fmt::Display;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 use tracing::level_filters::LevelFilter;
 use tracing::{error, info, warn};
@@ -28,17 +30,73 @@ max_background_threads:1,dirty_decay_ms:1000,muzzy_decay_ms:0\0"
 
 fn main() -> ExitCode {
     let env = os::env();
-    let mut args = std::env::args_os().peekable();
-    let called = args.next().unwrap_or_default();
-    if let Some(tool) = tools::find(&called.to_string_lossy()) {
-        return (tool.run)(args.collect(), &env);
+    let args: Vec<_> = std::env::args_os().collect();
+    // Called by the name of a tool; and `highwater kafka-topics ...`, which needs no link.
+    for (at, name) in args.iter().enumerate().take(2) {
+        let (name, rest) = (name.to_string_lossy(), args.get(at + 1..).unwrap_or_default());
+        if let Some(tool) = tools::find(&name) {
+            return (tool.run)(rest.to_vec(), &env);
+        }
+        match kafka::asked(&name, rest) {
+            Some(Ok(asked)) => return ended(as_kafka(asked, env)),
+            Some(Err(code)) => return code,
+            None => {}
+        }
     }
-    // `highwater kafka-topics ...` needs no link.
-    if let Some(tool) = args.peek().and_then(|first| tools::find(&first.to_string_lossy())) {
-        return (tool.run)(args.skip(1).collect(), &env);
+    ended(as_highwater(Cli::parse().command, env))
+}
+
+fn ended(done: Result<ExitCode, String>) -> ExitCode {
+    done.unwrap_or_else(|why| {
+        // Whoever closed stderr does not read why.
+        drop(writeln!(std::io::stderr(), "{why}"));
+        ExitCode::FAILURE
+    })
+}
+
+/// Does what one of Kafka's scripts was asked.
+fn as_kafka(asked: Kafka, env: Env) -> Result<ExitCode, String> {
+    match asked {
+        Kafka::ServerStart(start) if start.is_daemon => {
+            start.daemon(&env, &kafka::server::log_dir())?;
+        }
+        Kafka::ServerStart(start) => serve(&start.given, None, env)?,
+        Kafka::ServerStop(stop) => return Ok(stop.run(&env)),
+        Kafka::Storage(asked) => return storage(asked, &env),
     }
-    let cli = Cli::parse();
-    let done = match cli.command {
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Does what `kafka-storage` was asked.
+fn storage(asked: kafka::storage::Storage, env: &Env) -> Result<ExitCode, String> {
+    use kafka::storage::Storage;
+    let read = |file: &Path| {
+        let given = From { file: Some(file.to_owned()), ..From::default() };
+        read(&given, env).map(|(config, _)| config)
+    };
+    let (lines, is_well) = match asked {
+        Storage::Info(asked) => offline::storage_info(env, &read(&asked.config)?),
+        Storage::Format(asked) => {
+            let config = read(&asked.config)?;
+            let formatting = Formatting {
+                directory_id: asked.directory_id(&config)?,
+                cluster_id: Some(asked.cluster_id),
+                release_version: asked.release_version,
+                features: asked.feature,
+                ignore_formatted: asked.ignore_formatted,
+            };
+            (offline::format_dirs(env, &config, formatting)?, true)
+        }
+        Storage::RandomUuid
+        | Storage::VersionMapping { .. }
+        | Storage::FeatureDependencies { .. } => (kafka::storage::answer(&asked, env)?, true),
+    };
+    print(&lines);
+    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn as_highwater(command: Command, env: Env) -> Result<ExitCode, String> {
+    let done = match command {
         Command::Start(start) => serve(&start.given, start.log_level, env),
         Command::Format(how) => format(
             &how.given,
@@ -48,20 +106,14 @@ fn main() -> ExitCode {
                 release_version: how.release_version,
                 features: how.feature,
                 ignore_formatted: how.ignore_formatted,
+                directory_id: None,
             },
         ),
         Command::Storage(Storage::Info(given)) => info(&given, &env),
         Command::Config(Config::Check(how)) => look(&how, &env),
         Command::Config(Config::Render(given)) => write_out(&given, &env),
     };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(why) => {
-            // Whoever closed stderr does not read why.
-            drop(writeln!(std::io::stderr(), "{why}"));
-            ExitCode::FAILURE
-        }
-    }
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 fn least(level: Level) -> LevelFilter {

@@ -1,6 +1,7 @@
 //! What `highwater` is asked to do, read from its arguments.
 
 pub mod check;
+pub mod kafka;
 pub mod render;
 
 use crate::config::image::Image;

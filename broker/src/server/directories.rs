@@ -106,6 +106,7 @@ pub(super) fn plan(
         cluster_id,
         node_id: config.membership.node_id,
         metadata_log_dir: config.metadata_log_dir.clone(),
+        directory_id: None,
         controller_listeners: controller_listeners(config),
         levels,
     }

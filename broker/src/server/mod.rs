@@ -113,10 +113,7 @@ impl Broker {
         make_wanted_topics(&ctx).await;
         admin.show(ctx.clone());
         metrics.state.set(State::Running);
-        info!(
-            target: "kafka.server.KafkaRaftServer",
-            "[KafkaRaftServer nodeId={node_id}] Kafka Server started"
-        );
+        say_started(&config);
         Ok(Broker {
             ctx,
             addresses,
@@ -369,6 +366,24 @@ fn say_awaiting(opened: &Opened) {
             address.ip(),
             address.port()
         );
+    }
+}
+
+/// What other programs wait for, before they connect at once.
+fn say_started(config: &BrokerConfig) {
+    let node_id = config.membership.node_id;
+    info!(
+        target: "kafka.server.BrokerLifecycleManager",
+        "[BrokerLifecycleManager id={node_id}] The broker has been unfenced. Transitioning from \
+         RECOVERY to RUNNING."
+    );
+    info!(
+        target: "kafka.server.KafkaRaftServer",
+        "[KafkaRaftServer nodeId={node_id}] Kafka Server started"
+    );
+    if config.is_for_zookeeper() {
+        // Where a ZooKeeper was expected, this line is.
+        info!(target: "kafka.server.KafkaServer", "[KafkaServer id={node_id}] started");
     }
 }
 

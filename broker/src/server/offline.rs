@@ -4,9 +4,11 @@ use super::directories::{places, plan};
 use super::error::StartError;
 use crate::config::BrokerConfig;
 use kraft::env::Env;
-use kraft::format::{bootstrap, format};
+use kraft::format::{Plan, bootstrap, format};
 use protocol::features::metadata_version_name;
+use protocol::ids::Uuid;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use storage::log_dir::{Claim, Found, OpenError, look, scan};
 
@@ -18,6 +20,8 @@ pub struct Formatting {
     /// `NAME=LEVEL`, as given.
     pub features: Vec<String>,
     pub ignore_formatted: bool,
+    /// The id of the directory with the metadata log; None: a new one.
+    pub directory_id: Option<Uuid>,
 }
 
 /// Formats the directories of `config`; what it did, a line each. The error is one line.
@@ -48,19 +52,85 @@ pub fn format_dirs(
             }
             Found::Formatted(_) | Found::Foreign(_) => {}
             Found::Empty => lines.push(format!(
-                "Formatting metadata directory {} with metadata.version {version}.",
+                "Formatting {} {} with metadata.version {version}.",
+                kind(config, path),
                 path.display()
             )),
         }
         claims.push(claim);
     }
     let cluster_id = wanted.cluster_id.or_else(|| config.values.start.cluster_id.clone());
-    format(env, claims, &plan(config, cluster_id, levels))
-        .map_err(|error| StartError::Format(error).to_string())?;
+    let plan = Plan { directory_id: wanted.directory_id, ..plan(config, cluster_id, levels) };
+    format(env, claims, &plan).map_err(|error| StartError::Format(error).to_string())?;
     if lines.is_empty() {
         lines.push("All of the log directories are already formatted.".to_owned());
     }
     Ok(lines)
+}
+
+/// What Kafka calls a directory, by what is in it.
+fn kind(config: &BrokerConfig, path: &Path) -> &'static str {
+    match (path == config.metadata_log_dir, config.membership.voters.is_empty()) {
+        (false, _) => "data directory",
+        (true, true) => "dynamic metadata voter directory",
+        (true, false) => "metadata directory",
+    }
+}
+
+/// What `kafka-storage info` says of the directories of `config`, and whether all is well.
+pub fn storage_info(env: &Env, config: &BrokerConfig) -> (Vec<String>, bool) {
+    let (mut there, mut problems) = (Vec::new(), Vec::new());
+    let mut metadata: Option<(String, String)> = None;
+    for path in places(config) {
+        let shown = path.display().to_string();
+        if !env.disk.exists(path).unwrap_or(false) {
+            problems.push(format!("{shown} does not exist"));
+            continue;
+        }
+        there.push(shown.clone());
+        let meta = match look(&*env.disk, path) {
+            Err(error) => {
+                problems.push(error.to_string());
+                continue;
+            }
+            Ok(Found::Empty | Found::Foreign(_)) => {
+                problems.push(format!("{shown} is not formatted."));
+                continue;
+            }
+            Ok(Found::Formatted(meta)) => meta,
+        };
+        let cluster = meta.cluster_id.clone().unwrap_or_default();
+        let directory = meta.directory_id.map(|id| format!("directory.id={id}, "));
+        let directory = directory.unwrap_or_default();
+        let whose = format!("cluster.id={cluster}, node.id={}", meta.node_id);
+        let told =
+            format!("{{cluster.id={cluster}, {directory}node.id={}, version=1}}", meta.node_id);
+        match &metadata {
+            None => metadata = Some((whose, told)),
+            Some((first, _)) if *first == whose => {}
+            Some((_, first)) => problems.push(format!(
+                "Metadata for {shown} was {told}, but other directories featured {first}"
+            )),
+        }
+    }
+    let mut lines = listed("Found log director", ["y:", "ies:"], &there);
+    if let Some((_, told)) = metadata {
+        lines.extend([format!("Found metadata: {told}"), String::new()]);
+    }
+    lines.extend(listed("Found problem", [":", "s:"], &problems));
+    (lines, problems.is_empty())
+}
+
+/// A heading, in its form for one and for several, what it heads, and an empty line.
+fn listed(heading: &str, endings: [&str; 2], what: &[String]) -> Vec<String> {
+    let [one, several] = endings;
+    let ending = match what.len() {
+        0 => return Vec::new(),
+        1 => one,
+        _ => several,
+    };
+    let rows = what.iter().map(|row| format!("  {row}"));
+    std::iter::once(format!("{heading}{ending}")).chain(rows).chain([String::new()]).collect()
 }
 
 /// What stands in the directories of `config`, and what is wrong with it.

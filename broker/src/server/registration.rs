@@ -72,11 +72,6 @@ pub(super) async fn register(
         }
         sleep(IMPATIENCE).await;
     }
-    info!(
-        target: "kafka.server.BrokerLifecycleManager",
-        "[BrokerLifecycleManager id={node_id}] The broker has been unfenced. Transitioning from \
-         RECOVERY to RUNNING."
-    );
     Ok(registration)
 }
 

@@ -16,5 +16,6 @@ mod groups;
 mod hostile;
 mod librdkafka;
 mod main_job;
+mod storage;
 mod tools;
 mod wire;

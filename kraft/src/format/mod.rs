@@ -25,6 +25,8 @@ pub struct Plan {
     pub node_id: i32,
     /// The log directory that holds the metadata log.
     pub metadata_log_dir: PathBuf,
+    /// The id of that directory; None: a new one.
+    pub directory_id: Option<Uuid>,
     /// The controller listeners: name, host, port.
     pub controller_listeners: Vec<Endpoint>,
     /// See [`bootstrap::chosen`].
@@ -105,7 +107,8 @@ pub fn format(env: &Env, claims: Vec<Claim>, plan: &Plan) -> Result<Vec<LogDir>,
             dirs.push((at, claim.open()?));
             continue;
         }
-        let directory = new_id(env);
+        let chosen = plan.directory_id.filter(|_| is_metadata(&claim));
+        let directory = chosen.unwrap_or_else(|| new_id(env));
         if is_metadata(&claim) {
             if let Some((formatted, _)) = formatted.first() {
                 let (formatted, empty) = (formatted.clone(), claim.path().to_owned());

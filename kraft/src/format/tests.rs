@@ -21,6 +21,7 @@ fn make(
         cluster_id: cluster_id.map(str::to_owned),
         node_id: 1,
         metadata_log_dir: PathBuf::from(dirs[0]),
+        directory_id: None,
         controller_listeners: Vec::new(),
         levels: bootstrap::levels(33, &BTreeMap::new()),
     };

@@ -64,6 +64,7 @@ impl World {
             cluster_id: None,
             node_id: 1,
             metadata_log_dir: PathBuf::from(DATA),
+            directory_id: None,
             controller_listeners: Vec::new(),
             levels: bootstrap::levels(33, &BTreeMap::new()),
         };

@@ -3,7 +3,7 @@
 use super::given::{Given, Refused};
 use super::listeners::{Listeners, Said, listeners};
 use super::quorum::{Membership, membership};
-use super::settle::settle;
+use super::settle::{ZOOKEEPER_CONNECT, settle};
 use protocol::config::alter::{Target, check_broker};
 use protocol::config::coordinator::CoordinatorConfig;
 use protocol::config::describe::{self, Entry, Layers, Settings};
@@ -218,6 +218,11 @@ impl BrokerConfig {
         self.connections_by_host = connections_by_host(&values.net)?;
         self.values = values;
         Ok(self)
+    }
+
+    /// Whether it was written for a broker beside a ZooKeeper.
+    pub fn is_for_zookeeper(&self) -> bool {
+        self.fixed.contains_key(ZOOKEEPER_CONNECT)
     }
 
     /// What was said, by who said it.

@@ -1,0 +1,107 @@
+//! The scripts of Apache Kafka that start, stop and format a node: their names and arguments.
+
+mod arguments;
+pub mod server;
+pub mod storage;
+
+use arguments::parse;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// One of those scripts, with what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kafka {
+    ServerStart(server::Start),
+    ServerStop(server::Stop),
+    Storage(storage::Storage),
+}
+
+/// What was asked of the script of this name; None when it is none of these. `name` may be a path,
+/// and end in `.sh`. The error is the code to exit with, once all is said.
+pub fn asked(name: &str, args: &[OsString]) -> Option<Result<Kafka, ExitCode>> {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    Some(match name.strip_suffix(".sh").unwrap_or(name) {
+        "kafka-server-start" => server::Start::of(args).map(Kafka::ServerStart),
+        "kafka-server-stop" => parse(args).map(Kafka::ServerStop),
+        "kafka-storage" => parse(args).map(Kafka::Storage),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::kafka::storage::Storage;
+    use std::path::PathBuf;
+
+    fn ask(line: &str) -> Option<Result<Kafka, ExitCode>> {
+        let mut words = line.split_whitespace();
+        let name = words.next().unwrap();
+        asked(name, &words.map(OsString::from).collect::<Vec<_>>())
+    }
+
+    fn start(line: &str) -> server::Start {
+        match ask(line) {
+            Some(Ok(Kafka::ServerStart(start))) => start,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    fn storage(line: &str) -> Storage {
+        match ask(line) {
+            Some(Ok(Kafka::Storage(storage))) => storage,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn scripts_are_known_by_their_names_with_a_path_and_an_ending() {
+        assert!(ask("/opt/kafka/bin/kafka-server-stop.sh").is_some());
+        assert!(ask("kafka-storage random-uuid").is_some());
+        assert!(ask("highwater start").is_none());
+        assert!(ask("kafka-topics --list").is_none());
+    }
+
+    #[test]
+    fn a_server_starts_with_a_file_and_overrides_behind_it() {
+        let words = "kafka-server-start.sh -daemon a.properties --override k=v --override l=w";
+        let start = start(words);
+        assert!(start.is_daemon);
+        assert_eq!(start.given.file, Some(PathBuf::from("a.properties")));
+        assert_eq!(start.given.overrides, ["k=v", "l=w"]);
+    }
+
+    #[test]
+    fn a_server_without_a_file_is_not_started() {
+        assert!(matches!(ask("kafka-server-start"), Some(Err(_))));
+        assert!(matches!(ask("kafka-server-start -daemon"), Some(Err(_))));
+    }
+
+    #[test]
+    fn a_storage_is_formatted_as_every_script_that_is_about_spells_it() {
+        for words in [
+            "kafka-storage format -t=X -c f.properties",
+            "kafka-storage.sh format --cluster-id X --config f.properties",
+            "kafka-storage format --cluster-id=X -c f.properties",
+        ] {
+            let Storage::Format(format) = storage(words) else { panic!("{words}") };
+            assert_eq!(format.cluster_id, "X");
+            assert_eq!(format.config, PathBuf::from("f.properties"));
+            assert!(!format.ignore_formatted);
+        }
+        let words = "kafka-storage format --ignore-formatted -t X -c f -r 4.2 -f group.version=1 \
+                     --standalone";
+        let Storage::Format(format) = storage(words) else { panic!("{words}") };
+        assert!(format.ignore_formatted && format.standalone);
+        assert_eq!(format.feature, ["group.version=1"]);
+    }
+
+    #[test]
+    fn a_format_says_what_it_lacks() {
+        assert!(matches!(ask("kafka-storage format -c f.properties"), Some(Err(_))));
+        assert!(matches!(ask("kafka-storage format -t X"), Some(Err(_))));
+        assert!(matches!(ask("kafka-storage"), Some(Err(_))));
+        let both = "kafka-storage format -t X -c f --standalone --no-initial-controllers";
+        assert!(matches!(ask(both), Some(Err(_))));
+    }
+}
