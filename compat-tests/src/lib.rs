@@ -12,6 +12,7 @@ pub mod home;
 pub mod kafka;
 pub mod lines;
 pub mod member;
+pub mod network;
 pub mod ownership;
 pub mod process;
 pub mod wire;

@@ -4,7 +4,7 @@ use super::context::{Ctx, ListenerKind, RequestContext};
 use super::handler::Handler;
 use super::operations;
 use super::reply::{Handled, Reply};
-use crate::metadata::{Reached, View, any_live};
+use crate::metadata::{Reached, any_live};
 use protocol::error::ErrorCode;
 use protocol::messages::describe_cluster_response::DescribeClusterBroker;
 use protocol::messages::{
@@ -39,7 +39,7 @@ impl Handler for DescribeCluster {
             return Ok(Reply::Now(response.into()));
         }
         let image = ctx.image();
-        let view = View::new(&image, &from.listener);
+        let view = ctx.view(&image, from);
         let (nodes, controller): (Vec<Reached<'_>>, _) = match from.listener_kind {
             ListenerKind::Client => {
                 let all =

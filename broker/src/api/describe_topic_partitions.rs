@@ -39,7 +39,7 @@ impl Handler for DescribeTopicPartitions {
         let limit = limit.min(request.response_partition_limit).max(1);
         let mut page = Page {
             image: &image,
-            view: View::new(&image, &from.listener),
+            view: ctx.view(&image, from),
             left: usize::try_from(limit).unwrap_or(1),
             response: DescribeTopicPartitionsResponse::default(),
         };

@@ -69,14 +69,8 @@ pub(super) fn hint(ctx: &Ctx, topic: Named<'_>, number: i32) -> Option<Hint> {
 /// Where clients of the request's listener find a broker; none while it is fenced.
 pub(super) fn address(ctx: &Ctx, from: &RequestContext, node: i32) -> Option<Address> {
     let image = ctx.image();
-    let broker = image.broker(node).filter(|broker| !broker.fenced)?;
-    let at = broker.end_points.iter().find(|it| *it.name == *from.listener)?;
-    Some(Address {
-        node,
-        host: StrBytes::from_string(at.host.clone()),
-        port: i32::from(at.port),
-        rack: broker.rack.clone().map(StrBytes::from_string),
-    })
+    let at = ctx.view(&image, from).broker(node).filter(|broker| !broker.is_fenced)?;
+    Some(Address { node, host: at.host(), port: i32::from(at.port), rack: at.rack() })
 }
 
 /// The addresses of the leaders that `nodes` names, each once.

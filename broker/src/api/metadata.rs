@@ -39,7 +39,7 @@ impl Handler for Metadata {
             Err(code) => return Ok(Reply::Now(Metadata::refuse(&request, code).into())),
         };
         let image = ctx.image();
-        let answer = Answer { view: View::new(&image, &from.listener), image: &image, version };
+        let answer = Answer { view: ctx.view(&image, from), image: &image, version };
         let mut topics = answer.topics(&asked);
         if request.include_topic_authorized_operations {
             for topic in topics.iter_mut().filter(|topic| topic.name.is_some()) {

@@ -1,5 +1,6 @@
 //! The cluster as the clients of one listener see it: who is there, who leads, who cannot be reached.
 
+use crate::config::Endpoint;
 use kraft::image::{Broker, Image, Partition};
 use protocol::ids::Uuid;
 use protocol::messages::StrBytes;
@@ -37,11 +38,13 @@ impl Reached<'_> {
 pub struct View<'a> {
     image: &'a Image,
     listener: &'a str,
+    /// What the one who looks is told of one node, instead of what the image says.
+    told: Option<(i32, &'a Endpoint)>,
 }
 
 impl<'a> View<'a> {
-    pub fn new(image: &'a Image, listener: &'a str) -> View<'a> {
-        View { image, listener }
+    pub fn new(image: &'a Image, listener: &'a str, told: Option<(i32, &'a Endpoint)>) -> View<'a> {
+        View { image, listener, told }
     }
 
     /// A registered broker, fenced or not, if it has this listener.
@@ -62,18 +65,26 @@ impl<'a> View<'a> {
     /// Every registered controller that has this listener.
     pub fn controllers(self) -> impl Iterator<Item = Reached<'a>> {
         self.image.controllers().values().filter_map(move |controller| {
-            let at = controller.end_points.iter().find(|it| it.name == self.listener)?;
-            let (id, host, port) = (controller.controller_id, at.host.as_str(), at.port);
+            let id = controller.controller_id;
+            let (host, port) = self.address(id, &controller.end_points)?;
             Some(Reached { id, host, port, rack: None, is_fenced: false })
         })
     }
 
+    fn address(self, id: i32, registered: &'a [kraft::record::Endpoint]) -> Option<(&'a str, u16)> {
+        let at = registered.iter().find(|it| it.name == self.listener)?;
+        match self.told.filter(|(told, _)| *told == id) {
+            Some((_, told)) => Some((&told.host, told.port)),
+            None => Some((&at.host, at.port)),
+        }
+    }
+
     fn reached(self, broker: &'a Broker) -> Option<Reached<'a>> {
-        let at = broker.end_points.iter().find(|it| it.name == self.listener)?;
+        let (host, port) = self.address(broker.broker_id, &broker.end_points)?;
         Some(Reached {
             id: broker.broker_id,
-            host: &at.host,
-            port: at.port,
+            host,
+            port,
             rack: broker.rack.as_deref(),
             is_fenced: broker.fenced,
         })

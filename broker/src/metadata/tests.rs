@@ -1,17 +1,19 @@
 //! Views of small clusters.
 
 use super::*;
-use kraft::record::{Endpoint, PartitionRecord, Record, RegisterBrokerRecord, TopicRecord};
+use kraft::record::{
+    Endpoint as Registered, PartitionRecord, Record, RegisterBrokerRecord, TopicRecord,
+};
 
 const DIR: Uuid = Uuid([7; 16]);
 const OTHER_DIR: Uuid = Uuid([8; 16]);
 
 fn broker(broker_id: i32, listeners: &[&str], fenced: bool) -> Record {
-    let end_point = |name: &&str| Endpoint {
+    let end_point = |name: &&str| Registered {
         name: (*name).to_owned(),
         host: format!("{}-{broker_id}", name.to_lowercase()),
         port: 9000,
-        ..Endpoint::default()
+        ..Registered::default()
     };
     let end_points = listeners.iter().map(end_point).collect();
     let log_dirs = vec![DIR];
@@ -48,7 +50,7 @@ fn image(directories: &[Uuid]) -> Image {
 fn each_listener_has_its_own_addresses() {
     let image = image(&[DIR; 4]);
     let hosts = |listener| {
-        let view = View::new(&image, listener);
+        let view = View::new(&image, listener, None);
         let shown = |it: Reached<'_>| it.host.to_owned();
         let all: Vec<_> = view.brokers().map(shown).collect();
         let live: Vec<_> = view.live_brokers().map(shown).collect();
@@ -60,11 +62,24 @@ fn each_listener_has_its_own_addresses() {
 }
 
 #[test]
+fn of_one_node_a_client_may_be_told_something_else() {
+    let image = image(&[DIR; 4]);
+    let at = Endpoint { host: "localhost".to_owned(), port: 9092 };
+    let shown = |listener| {
+        let view = View::new(&image, listener, Some((1, &at)));
+        let shown = view.brokers().map(|it| format!("{}:{}", it.host, it.port));
+        shown.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(shown("IN"), "localhost:9092 in-2:9000 in-3:9000");
+    assert_eq!(shown("NONE"), "", "a listener that it has not");
+}
+
+#[test]
 fn a_replica_is_offline_if_its_broker_or_its_directory_is() {
     let check = |listener: &str, directories: &[Uuid], want: &[i32]| {
         let image = image(directories);
         let partition = image.partition("t", 0).unwrap();
-        let view = View::new(&image, listener);
+        let view = View::new(&image, listener, None);
         let offline =
             partition.replicas.iter().copied().filter(|id| view.is_offline(partition, *id));
         assert_eq!(offline.collect::<Vec<_>>(), want);

@@ -6,6 +6,7 @@ use super::limits::Limits;
 use super::pace::Pace;
 use super::roster::{Full, Roster, Seat};
 use super::service::Service;
+use super::told::Telling;
 use crate::api::{ListenerKind, RequestContext};
 use crate::metrics::Metrics;
 use arc_swap::ArcSwap;
@@ -47,6 +48,7 @@ pub struct Accepting {
     pub limits: Arc<ArcSwap<Limits>>,
     pub roster: Arc<Roster>,
     pub budget: Arc<Budget>,
+    pub telling: Arc<Telling>,
 }
 
 impl Opened {
@@ -99,17 +101,19 @@ impl Opened {
     }
 
     fn serve(&self, stream: Box<dyn Stream>, peer: SocketAddr, seat: Seat, shared: &Accepting) {
-        let Accepting { service, metrics, budget, .. } = shared;
+        let Accepting { service, metrics, budget, telling, .. } = shared;
         let limits = shared.limits.load_full();
         if let Err(error) = set_options(&*stream, &limits) {
             debug!("no options for the connection from {peer}: {error}"); // It is gone already.
             return;
         }
         metrics.connections.count();
+        let local = stream.socket().and_then(|socket| socket.local_addr().ok());
         let from = RequestContext {
             listener: Arc::clone(&self.name),
             listener_kind: self.kind,
             peer,
+            told: telling.to(peer.ip(), local),
             principal: Arc::clone(&self.anonymous),
             client_id: Arc::default(),
             correlation_id: 0,

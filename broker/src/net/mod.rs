@@ -9,9 +9,11 @@ mod output;
 mod pace;
 mod roster;
 mod service;
+mod told;
 
 pub use budget::Budget;
 pub use limits::Limits;
 pub use listener::{Accepting, Opened, open};
 pub use roster::Roster;
 pub use service::Service;
+pub use told::{Gateways, Telling};

@@ -19,7 +19,7 @@ use crate::api::{Ctx, FetchSessions, ListenerKind, ProducerIds, SERVED, make_wan
 use crate::config::{AdminConfig, BrokerConfig, DynamicConfig, Listener};
 use crate::coordinator::{Coordinator, World};
 use crate::metrics::{Metrics, State};
-use crate::net::{Accepting, Budget, Limits, Opened, Roster, open};
+use crate::net::{Accepting, Budget, Gateways, Limits, Opened, Roster, Telling, open};
 use crate::partition::Dir;
 use crate::partition::upkeep::{Chores, Upkeep};
 use crate::reconcile::{Parts, Reconciler};
@@ -305,18 +305,21 @@ async fn accept(
 ) -> (JoinSet<()>, Vec<(String, Arc<ArcSwap<Limits>>)>) {
     let budget = usize::try_from(config.request_memory_bytes()).unwrap_or(usize::MAX);
     let budget = Budget::new(budget);
+    let gateways = Gateways::new(&ctx.env);
     let (mut accepting, mut by_listener) = (JoinSet::new(), Vec::new());
     for (listener, opened) in opened {
         let limits = limits::of_listener(config, &listener.name).await;
         let limits = Arc::new(ArcSwap::from_pointee(limits));
         by_listener.push((listener.name.clone(), Arc::clone(&limits)));
-        say_awaiting(&opened);
+        let telling = Telling { listener: listener.clone(), gateways: Arc::clone(&gateways) };
+        say_awaiting(&opened, &telling);
         accepting.spawn(opened.accept(Accepting {
             service: Arc::new(ctx.clone()),
             metrics: Arc::clone(&ctx.metrics),
             limits,
             roster: Arc::clone(roster),
             budget: Arc::clone(&budget),
+            telling: Arc::new(telling),
         }));
     }
     (accepting, by_listener)
@@ -358,7 +361,7 @@ fn advertised(opened: &[(&Listener, Opened)], of_controller: bool) -> Vec<(Strin
     told.collect()
 }
 
-fn say_awaiting(opened: &Opened) {
+fn say_awaiting(opened: &Opened, telling: &Telling) {
     if let Ok(address) = opened.address() {
         info!(
             target: "kafka.network.DataPlaneAcceptor",
@@ -366,6 +369,8 @@ fn say_awaiting(opened: &Opened) {
             address.ip(),
             address.port()
         );
+        let told = telling.in_words(address.port());
+        info!(target: "kafka.network.DataPlaneAcceptor", "{told}");
     }
 }
 

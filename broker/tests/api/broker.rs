@@ -258,6 +258,7 @@ impl Broker {
             listener: "PLAINTEXT".into(),
             listener_kind: ListenerKind::Client,
             peer: ([127, 0, 0, 1], 40_000).into(),
+            told: None,
             principal: "User:ANONYMOUS".into(),
             client_id: "test".into(),
             correlation_id: 7,

@@ -68,6 +68,7 @@ impl Served {
             listener: listener.into(),
             listener_kind: kind,
             peer: ([127, 0, 0, 1], 40_000).into(),
+            told: None,
             principal: "User:ANONYMOUS".into(),
             client_id: "test".into(),
             correlation_id: 7,

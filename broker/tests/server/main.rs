@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "clients are not part of the broker's world")]
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test")]
 
+mod addresses;
 mod admin;
 mod compaction;
 mod groups;

@@ -9,6 +9,7 @@
     reason = "a test stands outside the broker, and stops at the first surprise"
 )]
 
+mod addresses;
 mod adopt;
 mod dump;
 mod faults;

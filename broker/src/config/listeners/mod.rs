@@ -1,5 +1,9 @@
 //! Where the broker listens, and what it tells others to connect to.
 
+mod told;
+
+pub use told::{Seen, in_words, told};
+
 use protocol::config::key::{Invalid, Key};
 use protocol::config::net::NetConfig;
 use protocol::config::node::QuorumConfig;
@@ -41,8 +45,11 @@ pub struct Listener {
     pub name: String,
     /// An empty host is every address, `localhost` both of its addresses; port 0 is any that is free.
     pub bind: Endpoint,
-    /// What others are told; none for a listener that is told to nobody. Port 0: the one bound.
+    /// What stands in the metadata; none for a listener that is told to nobody. Port 0: the one
+    /// bound.
     pub advertised: Option<Endpoint>,
+    /// Whether nobody said what others are told, so that it depends on who they are ([`told`]).
+    pub is_told_by_peer: bool,
     pub is_controller: bool,
 }
 
@@ -108,6 +115,7 @@ pub fn listeners(said: Said<'_>) -> Result<Listeners, Invalid> {
     let all = order(&said.net.listeners, named).into_iter().map(|(name, bind)| Listener {
         is_controller: is_controller(&name),
         advertised: advertised.get(&name).cloned(),
+        is_told_by_peer: !is_said(said, &name),
         name,
         bind,
     });
@@ -261,14 +269,30 @@ fn check_protocol(
     }
 }
 
-/// What others are told of each listener.
+/// What `advertised.listeners` lists; None where it is silent.
+fn said_to_others<'a>(said: Said<'a>) -> Option<&'a Vec<String>> {
+    said.net.advertised_listeners.as_ref().filter(|items| !items.is_empty())
+}
+
+/// Whether the operator decided what others are told of a listener, be it nothing.
+fn is_said(said: Said<'_>, name: &str) -> bool {
+    let Some(items) = said_to_others(said) else { return false };
+    let mut named = items.iter().filter_map(|item| named_endpoint(item));
+    !is_controller(said, name) || named.any(|(it, _)| it == name)
+}
+
+fn is_controller(said: Said<'_>, name: &str) -> bool {
+    let mut names = said.quorum.controller_listener_names.iter().flatten();
+    names.any(|it| it.eq_ignore_ascii_case(name))
+}
+
+/// What stands in the metadata of each listener.
 fn advertised(
     said: Said<'_>,
     named: &BTreeMap<String, Endpoint>,
 ) -> Result<BTreeMap<String, Endpoint>, Invalid> {
     let key = NetConfig::advertised_listeners();
-    let items = said.net.advertised_listeners.as_ref().filter(|items| !items.is_empty());
-    let mut told = match items {
+    let mut told = match said_to_others(said) {
         Some(items) => named_endpoints(key, items)?,
         None => named.clone(),
     };
@@ -279,20 +303,18 @@ fn advertised(
             let why = format!("must only name what stands in listeners: {}", names.join(", "));
             return Err(key.invalid(&text, &why));
         }
-        let controllers = said.quorum.controller_listener_names.iter().flatten();
-        let is_controller = controllers.into_iter().any(|it| it.eq_ignore_ascii_case(name));
-        if endpoint.host.is_empty() || (is_controller && is_wildcard(&endpoint.host)) {
+        let is_unsaid = !is_said(said, name) || is_controller(said, name);
+        if endpoint.host.is_empty() || (is_unsaid && is_wildcard(&endpoint.host)) {
             said.hostname.clone_into(&mut endpoint.host);
         } else if is_wildcard(&endpoint.host) {
-            let why = "nobody can connect to this address: give advertised.listeners one that \
-                       clients reach";
+            let why = "nobody can connect to this address: name one that clients reach, or leave \
+                       advertised.listeners out";
             return Err(key.invalid(&text, why));
         }
     }
     // A controller's listener that advertised.listeners leaves out is told as it is bound.
     for (name, endpoint) in named {
-        let mut controllers = said.quorum.controller_listener_names.iter().flatten();
-        if controllers.any(|it| it.eq_ignore_ascii_case(name)) && !told.contains_key(name) {
+        if is_controller(said, name) && !told.contains_key(name) {
             let host = if is_wildcard(&endpoint.host) { said.hostname } else { &endpoint.host };
             told.insert(name.clone(), Endpoint { host: host.to_owned(), port: endpoint.port });
         }

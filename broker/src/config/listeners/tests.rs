@@ -9,7 +9,8 @@ fn load(text: &str) -> Result<Vec<String>, String> {
     let config = BrokerConfig::of(given, "box").map_err(|refused| refused.to_string())?;
     let line = |it: &crate::config::Listener| {
         let told = it.advertised.as_ref().map(|it| format!(" as {it}")).unwrap_or_default();
-        format!("{} {}{told}", it.name, it.bind)
+        let by_peer = if it.is_told_by_peer { ", by peer" } else { "" };
+        format!("{} {}{told}{by_peer}", it.name, it.bind)
     };
     Ok(config.listeners.all.iter().map(line).collect())
 }
@@ -22,19 +23,37 @@ fn check(text: &str, want: Result<&[&str], &str>) {
 }
 
 #[test]
-fn hosts_are_told_as_they_are_bound_unless_nobody_could_dial_them() {
-    check("listeners=plaintext://:9092,", Ok(&["PLAINTEXT :9092 as box:9092"]));
-    check("listeners=PLAINTEXT://localhost:0", Ok(&["PLAINTEXT localhost:0 as localhost:0"]));
-    check("listeners=PLAINTEXT://[::1]:9092", Ok(&["PLAINTEXT [::1]:9092 as [::1]:9092"]));
+fn without_advertised_listeners_the_peer_decides_and_the_metadata_has_a_name() {
+    check("listeners=plaintext://:9092,", Ok(&["PLAINTEXT :9092 as box:9092, by peer"]));
+    check("listeners=PLAINTEXT://localhost:0", {
+        Ok(&["PLAINTEXT localhost:0 as localhost:0, by peer"])
+    });
+    check("listeners=PLAINTEXT://[::1]:9092", Ok(&["PLAINTEXT [::1]:9092 as [::1]:9092, by peer"]));
+    check("listeners=PLAINTEXT://0.0.0.0:9092", {
+        Ok(&["PLAINTEXT 0.0.0.0:9092 as box:9092, by peer"])
+    });
+    check("listeners=PLAINTEXT://[::]:9092", Ok(&["PLAINTEXT [::]:9092 as box:9092, by peer"]));
+    check("listeners=PLAINTEXT://:9092 advertised.listeners=", {
+        Ok(&["PLAINTEXT :9092 as box:9092, by peer"])
+    });
+}
+
+#[test]
+fn advertised_listeners_are_told_as_they_stand() {
     check("listeners=PLAINTEXT://0.0.0.0:9092 advertised.listeners=PLAINTEXT://a.b:1", {
         Ok(&["PLAINTEXT 0.0.0.0:9092 as a.b:1"])
     });
-    check("listeners=PLAINTEXT://0.0.0.0:9092", {
-        Err("advertised.listeners=PLAINTEXT://0.0.0.0:9092: nobody can connect to this address: \
-             give advertised.listeners one that clients reach")
+    check("advertised.listeners=PLAINTEXT://:29092", Ok(&["PLAINTEXT :9092 as box:29092"]));
+    check("advertised.listeners=PLAINTEXT://0.0.0.0:9092", {
+        Err("f:1: advertised.listeners=PLAINTEXT://0.0.0.0:9092: nobody can connect to this \
+             address: name one that clients reach, or leave advertised.listeners out")
     });
     check("advertised.listeners=X://a:1", {
         Err("f:1: advertised.listeners=X://a:1: must only name what stands in listeners: PLAINTEXT")
+    });
+    let map = "listener.security.protocol.map=A:PLAINTEXT,B:PLAINTEXT inter.broker.listener.name=A";
+    check(&format!("listeners=A://:1,B://:2 advertised.listeners=A://a:1 {map}"), {
+        Ok(&["A :1 as a:1", "B :2"])
     });
 }
 
@@ -43,7 +62,7 @@ fn the_controllers_listener_is_told_as_it_is_bound() {
     check(
         "listeners=PLAINTEXT://a:1,C://0.0.0.0:2 controller.listener.names=C \
          advertised.listeners=PLAINTEXT://b:1",
-        Ok(&["PLAINTEXT a:1 as b:1", "C 0.0.0.0:2 as box:2"]),
+        Ok(&["PLAINTEXT a:1 as b:1", "C 0.0.0.0:2 as box:2, by peer"]),
     );
     check("controller.listener.names=C", Ok(&["PLAINTEXT :9092 as box:9092"]));
     check("listeners=C://:2 controller.listener.names=C", {
@@ -73,7 +92,7 @@ fn listeners_that_cannot_be_are_refused() {
     });
     let two = "listeners=A://127.0.0.1:1,B://[::1]:1";
     check(&format!("{two} {map}"), {
-        Ok(&["A 127.0.0.1:1 as 127.0.0.1:1", "B [::1]:1 as [::1]:1"])
+        Ok(&["A 127.0.0.1:1 as 127.0.0.1:1, by peer", "B [::1]:1 as [::1]:1, by peer"])
     });
 }
 
@@ -96,7 +115,7 @@ fn only_plaintext_is_served() {
              PLAINTEXT is served so far: leave it out")
     });
     let named = "listeners=A://a:1 listener.security.protocol.map=A:PLAINTEXT,PLAINTEXT:PLAINTEXT";
-    check(&format!("{named} inter.broker.listener.name=a"), Ok(&["A a:1 as a:1"]));
+    check(&format!("{named} inter.broker.listener.name=a"), Ok(&["A a:1 as a:1, by peer"]));
     check(named, {
         Err("inter.broker.listener.name=PLAINTEXT: must be one of the advertised listeners: A")
     });

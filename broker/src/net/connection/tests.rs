@@ -96,6 +96,7 @@ impl Client {
             listener: "A".into(),
             listener_kind: ListenerKind::Client,
             peer: address,
+            told: None,
             principal: "User:ANONYMOUS".into(),
             client_id: "".into(),
             correlation_id: 0,
