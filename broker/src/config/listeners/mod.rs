@@ -1,68 +1,18 @@
 //! Where the broker listens, and what it tells others to connect to.
 
+mod listener;
 mod told;
 
+pub use listener::{Endpoint, Listener};
 pub use told::{Seen, in_words, told};
 
+use listener::is_wildcard;
 use protocol::config::key::{Invalid, Key};
 use protocol::config::net::NetConfig;
 use protocol::config::node::QuorumConfig;
 use protocol::config::typed::Roles;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
-
-/// A host and a port, as a client dials them.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Endpoint {
-    /// A name or an address, IPv6 without brackets.
-    pub host: String,
-    pub port: u16,
-}
-
-impl Endpoint {
-    /// Reads `host:port` and `[address]:port`.
-    pub fn parse(text: &str) -> Option<Endpoint> {
-        let (host, port) = text.rsplit_once(':')?;
-        let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-        let fits = |it: char| it.is_alphanumeric() || "-._%:".contains(it);
-        bare.chars().all(fits).then_some(())?;
-        Some(Endpoint { host: bare.to_owned(), port: port.parse().ok()? })
-    }
-}
-
-impl fmt::Display for Endpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Endpoint { host, port } = self;
-        if host.contains(':') { write!(f, "[{host}]:{port}") } else { write!(f, "{host}:{port}") }
-    }
-}
-
-/// One door of the broker.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listener {
-    /// In capitals, as Kafka tells it.
-    pub name: String,
-    /// An empty host is every address, `localhost` both of its addresses; port 0 is any that is free.
-    pub bind: Endpoint,
-    /// What stands in the metadata; none for a listener that is told to nobody. Port 0: the one
-    /// bound.
-    pub advertised: Option<Endpoint>,
-    /// Whether nobody said what others are told, so that it depends on who they are ([`told`]).
-    pub is_told_by_peer: bool,
-    pub is_controller: bool,
-}
-
-impl Listener {
-    /// Whether every address of the machine is meant.
-    pub fn is_everywhere(&self) -> bool {
-        is_wildcard(&self.bind.host)
-    }
-}
-
-fn is_wildcard(host: &str) -> bool {
-    matches!(host, "" | "0.0.0.0" | "::")
-}
 
 /// All doors, and which of them brokers use among themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What a client is told to connect to, where `advertised.listeners` does not say it
 //! (docs/addresses.md).
 
-use super::{Endpoint, Listener};
+use super::listener::{Endpoint, Listener};
 use std::net::{IpAddr, SocketAddr};
 
 /// A connection as the broker sees it.
