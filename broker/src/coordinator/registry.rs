@@ -94,11 +94,17 @@ impl<M: Machine> Coordinator<M> {
 
     /// Follows the metadata, always behind the partitions, until `images` ends.
     pub async fn follow(&self, mut images: watch::Receiver<Arc<Image>>) {
+        let mut returned = self.world.table.returned();
         loop {
             let image = Arc::clone(&images.borrow_and_update());
             self.world.table.when_applied(image.offset).await;
             self.apply(&image);
-            if images.changed().await.is_err() {
+            let changed = tokio::select! {
+                biased;
+                changed = images.changed() => changed,
+                changed = returned.changed() => changed,
+            };
+            if changed.is_err() {
                 return;
             }
         }

@@ -23,10 +23,14 @@ const DIR_BEHIND_BYTES: u64 = 64 << 20;
 /// The room of the disk is looked at again after so many bytes, besides every second.
 const SPACE_STEP_BYTES: u64 = 4 << 20;
 
+/// When a sync that lacked something is tried again, at the latest.
+const AGAIN_AFTER: Duration = Duration::from_millis(100);
+
 /// Something that a sync makes durable.
 pub trait Syncs: Debug + Send + Sync {
-    /// Makes what it holds now durable, and tells whoever waits for that.
-    fn sync(&self);
+    /// Makes what it holds now durable, and tells whoever waits for that. False: only something
+    /// lacked that comes back, so it is to be asked again.
+    fn sync(&self) -> bool;
 }
 
 /// Something that grows, and should be handed to the device bit by bit.
@@ -50,6 +54,8 @@ pub struct Dir {
     /// Why it went offline. It stays so until the process starts again.
     failure: OnceLock<String>,
     full: AtomicBool,
+    /// A write found no room, though the reserve did not say so.
+    is_short: AtomicBool,
     /// Bytes appended but not yet synced, over all logs.
     behind: AtomicU64,
     /// Bytes appended since the start.
@@ -80,6 +86,8 @@ pub(super) struct Work {
 #[derive(Debug, Default)]
 struct Queue {
     urgent: Vec<Arc<dyn Syncs>>,
+    /// Somebody waits for these too, but what they lacked a moment ago they would lack now.
+    again: Vec<Arc<dyn Syncs>>,
     behind: VecDeque<Arc<dyn Lags>>,
     all_behind: bool,
     stop: bool,
@@ -120,6 +128,7 @@ impl Dir {
             reserve_bytes: AtomicU64::new(0),
             failure: OnceLock::new(),
             full: AtomicBool::new(false),
+            is_short: AtomicBool::new(false),
             behind: AtomicU64::new(0),
             written: AtomicU64::new(0),
             queue: Mutex::default(),
@@ -188,6 +197,10 @@ impl Dir {
         };
         let reserve_bytes = self.reserve_bytes.load(Ordering::Relaxed);
         self.set_free(free_bytes, reserve_bytes);
+        if SPACE_STEP_BYTES <= free_bytes && self.is_short.swap(false, Ordering::Relaxed) {
+            let path = self.path.display();
+            tracing::info!("{path} has {free_bytes} bytes left: what was refused is tried again");
+        }
         reserve_bytes.saturating_add(wanted) <= free_bytes
     }
 
@@ -204,6 +217,15 @@ impl Dir {
             );
         } else {
             tracing::info!("{path} has {free_bytes} bytes left: produce is accepted again");
+        }
+    }
+
+    /// Notes that a write found no room, and says so once until there is some again: without a
+    /// reserve nothing else would.
+    pub(super) fn lacks_room(&self, reason: &str) {
+        if !self.is_full() && !self.is_short.swap(true, Ordering::Relaxed) {
+            let path = self.path.display();
+            tracing::warn!("{path}: {reason}: produce that needs more is refused until there is");
         }
     }
 
@@ -228,6 +250,11 @@ impl Dir {
         let _before = self.behind.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 
+    /// Notes that `bytes` are not durable yet after all.
+    pub(super) fn not_synced(&self, bytes: u64) {
+        self.behind.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// Whether they still hold half of that.
     pub(super) fn is_half_behind(&self) -> bool {
         DIR_BEHIND_BYTES / 2 <= self.behind.load(Ordering::Relaxed)
@@ -250,6 +277,11 @@ impl Dir {
         self.wake.notify_one();
     }
 
+    /// The same for one that lacked something, in a moment.
+    pub(super) fn sync_again(&self, log: Arc<dyn Syncs>) {
+        self.queue.lock().again.push(log);
+    }
+
     /// `log` holds much that is not yet durable.
     pub(super) fn write_back(&self, log: Arc<dyn Lags>) {
         self.queue.lock().behind.push_back(log);
@@ -264,9 +296,13 @@ impl Dir {
     /// What there is to do; waits for it, but no longer than `patience`.
     pub(super) fn next_work(&self, patience: Duration) -> Work {
         let mut queue = self.queue.lock();
+        let waits_again = !queue.again.is_empty();
         if queue.is_empty() {
+            let patience = if waits_again { patience.min(AGAIN_AFTER) } else { patience };
             self.wake.wait_for(&mut queue, patience);
         }
+        let again = std::mem::take(&mut queue.again);
+        queue.urgent.extend(again);
         Work {
             urgent: std::mem::take(&mut queue.urgent),
             behind: queue.behind.pop_front(),
@@ -313,6 +349,35 @@ mod tests {
             dir.set_free(free, 100);
             assert_eq!(dir.is_full(), full, "{free}");
         }
+    }
+
+    #[test]
+    fn without_a_reserve_a_write_that_finds_no_room_is_what_says_so() {
+        let disk = SimDisk::default();
+        let dir = Dir::empty(Arc::new(disk.clone()), Path::new("/"), Uuid::ZERO);
+        let is_short = || dir.is_short.load(Ordering::Relaxed);
+        disk.set_capacity(0);
+        dir.lacks_room("no space");
+        dir.look_for_room(0);
+        assert!(is_short() && !dir.is_full());
+        disk.set_capacity(1 << 30);
+        dir.look_for_room(0);
+        assert!(!is_short());
+    }
+
+    #[test]
+    fn a_sync_that_lacked_something_is_asked_again_in_a_moment() {
+        #[derive(Debug)]
+        struct Log;
+        impl Syncs for Log {
+            fn sync(&self) -> bool {
+                false
+            }
+        }
+        let dir = dir();
+        dir.sync_again(Arc::new(Log));
+        assert_eq!(dir.next_work(Duration::from_secs(3600)).urgent.len(), 1);
+        assert_eq!(dir.next_work(Duration::ZERO).urgent.len(), 0);
     }
 
     #[test]

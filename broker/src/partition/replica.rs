@@ -329,7 +329,10 @@ impl Partition {
     fn refused(&self, error: AppendError) -> Fault {
         match error {
             AppendError::Refused(refusal) => refusal.into(),
-            AppendError::DiskFull(_) => self.no_room(),
+            AppendError::DiskFull(reason) => {
+                self.dir.lacks_room(&reason);
+                self.no_room()
+            }
             AppendError::Offline(_) | AppendError::PartWay(_) if self.is_retired() => {
                 ErrorCode::NotLeaderOrFollower.into()
             }
@@ -490,39 +493,49 @@ impl Partition {
 }
 
 impl Syncs for Partition {
-    fn sync(&self) {
+    fn sync(&self) -> bool {
         // First out of the queue, then look at the end: an append in between queues it again.
         self.is_queued.store(false, Ordering::Release);
         let behind = self.behind.swap(0, Ordering::AcqRel);
         self.dir.synced(behind);
         if self.dir.failure().is_some() || self.is_retired() {
-            return self.wake_all();
+            self.wake_all();
+            return true;
         }
         let upto = self.log.log_end();
         if let Err(error) = self.log.flush(upto) {
             // After a failed sync nobody knows what is on the disk; a folder that was renamed
             // under the sync says nothing of it, and one that lacked room has not begun.
             let is_untried = matches!(error, Error::Full(_)) && self.log.failure().is_none();
-            if !self.is_retired() && !is_untried {
+            if is_untried && !self.is_retired() {
+                self.behind.fetch_add(behind, Ordering::AcqRel);
+                self.dir.not_synced(behind);
+                return false;
+            }
+            if !self.is_retired() {
                 self.dir.fail(&format!("syncing {}: {error}", self.name()));
             }
-            return self.wake_all();
+            self.wake_all();
+            return true;
         }
         let mut leader = self.leader.lock();
-        let Some(it) = leader.as_mut() else { return };
+        let Some(it) = leader.as_mut() else { return true };
         let effects = it.step(Event::Synced { upto });
         self.publish(effects);
         drop(leader);
         if let Some(watermark) = effects.watermark {
             self.waiters.advanced(watermark, i64::MAX / 4);
         }
+        true
     }
 }
 
 impl Lags for Partition {
     fn write_back(&self) {
         if LOG_BEHIND_BYTES <= self.behind_bytes() {
-            return self.sync();
+            // What lacks something is asked again when it has grown.
+            let _is_done = self.sync();
+            return;
         }
         if self.dir.failure().is_some() || self.is_retired() {
             return;

@@ -18,6 +18,8 @@ pub struct Table {
     changing: Mutex<()>,
     /// Of the metadata image that the table follows.
     applied: watch::Sender<i64>,
+    /// How often partitions came back that the metadata had put here before.
+    returned: watch::Sender<u64>,
     /// Nobody waits for bytes any more: the broker stops.
     is_closing: AtomicBool,
 }
@@ -28,6 +30,7 @@ impl Default for Table {
             maps: ArcSwap::default(),
             changing: Mutex::default(),
             applied: watch::Sender::new(-1),
+            returned: watch::Sender::new(0),
             is_closing: AtomicBool::new(false),
         }
     }
@@ -125,6 +128,16 @@ impl Table {
         let mut applied = self.applied.subscribe();
         // The sender is ours, so it cannot be gone.
         let _at = applied.wait_for(|at| offset <= *at).await.is_ok();
+    }
+
+    /// Says that partitions are here which were offline when the metadata was followed.
+    pub fn set_returned(&self) {
+        self.returned.send_modify(|times| *times += 1);
+    }
+
+    /// Changes whenever partitions came back.
+    pub fn returned(&self) -> watch::Receiver<u64> {
+        self.returned.subscribe()
     }
 
     /// Has every request that waits for a partition look again, and answer with what there is.

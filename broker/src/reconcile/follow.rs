@@ -3,8 +3,13 @@
 use super::reconciler::Reconciler;
 use kraft::image::Image;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::{JoinError, spawn_blocking};
+use tokio::time::sleep;
+
+/// How soon what lacked room or files is tried again.
+const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// Applies every image, or the latest where several came meanwhile, until `images` ends. An error
 /// is a bug of ours that has left the partitions half-way: the process must end.
@@ -14,14 +19,23 @@ pub async fn follow(
 ) -> Result<(), JoinError> {
     // What came between the start and the subscription.
     images.mark_changed();
-    while images.changed().await.is_ok() {
-        let image = Arc::clone(&images.borrow_and_update());
+    loop {
+        let image = tokio::select! {
+            biased;
+            changed = images.changed() => match changed {
+                Ok(()) => Some(Arc::clone(&images.borrow_and_update())),
+                Err(_) => return Ok(()),
+            },
+            () = sleep(AGAIN_AFTER), if reconciler.is_lacking() => None,
+        };
         // Folders are made and renamed: no work for a thread that others share.
         let applied = spawn_blocking(move || {
-            reconciler.apply(image);
+            match image {
+                Some(image) => reconciler.apply(image),
+                None => reconciler.try_again(),
+            }
             reconciler
         });
         reconciler = applied.await?;
     }
-    Ok(())
 }

@@ -24,7 +24,7 @@ pub(super) struct Found {
 }
 
 /// A log to open, or to make if it is not there.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub(super) at: TopicPartition,
     pub(super) topic_id: Uuid,
@@ -32,6 +32,8 @@ pub(super) struct Wanted {
     /// Its folder was found, with the topic's id in it.
     pub(super) is_there: bool,
     pub(super) config: Arc<LogConfig>,
+    /// It was tried before, and that was logged.
+    pub(super) is_retry: bool,
 }
 
 /// Where a partition was found.
@@ -47,6 +49,16 @@ pub(super) struct Opening {
     pub(super) at: TopicPartition,
     pub(super) topic_id: Uuid,
     pub(super) place: Place,
+    /// Only room or files lacked, which may come back: what to try again.
+    pub(super) again: Option<Wanted>,
+}
+
+impl Opening {
+    /// `may_come`: what it lacked may come back.
+    pub(super) fn offline(it: Wanted, may_come: bool) -> Opening {
+        let (at, topic_id, place) = (it.at.clone(), it.topic_id, Place::Offline);
+        Opening { at, topic_id, place, again: may_come.then_some(it) }
+    }
 }
 
 /// Looks what stands in the log directories. What an earlier process was to delete goes now.
@@ -144,31 +156,38 @@ fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
     let known = match known {
         Ok(known) => known,
         Err(error) => {
-            if !matches!(error, Error::Full(_)) {
+            let may_come = matches!(error, Error::Full(_));
+            if !may_come {
                 dir.fail(&format!("reading its checkpoints: {error}"));
             }
-            tracing::error!("The checkpoints in {} cannot be read: {error}", dir.path.display());
-            let offline = |it: Wanted| {
-                let Wanted { at, topic_id, .. } = it;
-                Opening { at, topic_id, place: Place::Offline }
-            };
-            return wanted.into_iter().map(offline).collect();
+            if wanted.iter().any(|it| !it.is_retry) {
+                let path = dir.path.display();
+                tracing::error!("The checkpoints in {path} cannot be read: {error}");
+            }
+            return wanted.into_iter().map(|it| Opening::offline(it, may_come)).collect();
         }
     };
     // One log is opened here and now; threads are for many.
     let threads = threads_per_dir(parts).clamp(1, wanted.len().max(1));
-    let opened = at_once(threads, wanted, |it| {
-        let place = match open(parts, dir, &it, &known) {
-            Ok(partition) => Place::Open(partition),
-            Err(error) => {
-                if matches!(error, Error::Disk(_)) {
-                    dir.fail(&format!("opening {}: {error}", it.at));
-                }
-                tracing::error!("{} could not be opened: {error}", it.at);
-                Place::Offline
+    let opened = at_once(threads, wanted, |it| match open(parts, dir, &it, &known) {
+        Ok(partition) => {
+            if it.is_retry {
+                tracing::info!("{} could be opened now", it.at);
             }
-        };
-        Opening { at: it.at, topic_id: it.topic_id, place }
+            let place = Place::Open(partition);
+            Opening { at: it.at, topic_id: it.topic_id, place, again: None }
+        }
+        Err(error) => {
+            if matches!(error, Error::Disk(_)) {
+                dir.fail(&format!("opening {}: {error}", it.at));
+            }
+            let may_come = matches!(error, Error::Full(_));
+            if !it.is_retry {
+                let then = if may_come { "; it is tried again" } else { "" };
+                tracing::error!("{} could not be opened: {error}{then}", it.at);
+            }
+            Opening::offline(it, may_come)
+        }
     });
     // Once for all, and before anybody can append: no record may be durable in a folder that is not.
     if let Some(Err(error)) = dir.log_dir().map(|log_dir| log_dir.sync_names()) {

@@ -5,7 +5,7 @@ use super::open::{self, Opening, Wanted, open_all};
 use super::parts::Parts;
 use crate::partition::leader::Term;
 use crate::partition::{Partition, Place, Settings, Topic};
-use kraft::image::{self, ConfigResource, Delta, Image, Overrides};
+use kraft::image::{self, ConfigResource, Delta, Image, Overrides, PartitionDelta};
 use protocol::ids::{TopicName, TopicPartition, Uuid};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,6 +18,8 @@ pub struct Reconciler {
     parts: Parts,
     /// What the table stands at.
     image: Arc<Image>,
+    /// What is offline because room or files lacked.
+    lacking: BTreeMap<(Uuid, i32), Wanted>,
 }
 
 impl Reconciler {
@@ -26,7 +28,8 @@ impl Reconciler {
     /// long as that takes.
     pub fn start(parts: Parts, image: Arc<Image>) -> Reconciler {
         let on_disk = open::scan(&parts);
-        let mut reconciler = Reconciler { parts, image: Arc::new(Image::default()) };
+        let lacking = BTreeMap::new();
+        let mut reconciler = Reconciler { parts, image: Arc::default(), lacking };
         reconciler.follow(image, on_disk);
         reconciler
     }
@@ -34,6 +37,49 @@ impl Reconciler {
     /// Moves on to a newer image. Blocks: not for a runtime's thread.
     pub fn apply(&mut self, image: Arc<Image>) {
         self.follow(image, Vec::new());
+    }
+
+    /// Whether something is offline that may be opened yet.
+    pub fn is_lacking(&self) -> bool {
+        !self.lacking.is_empty()
+    }
+
+    /// Tries to open what lacked room or files when it was to be opened. Blocks as well.
+    pub fn try_again(&mut self) {
+        let image = Arc::clone(&self.image);
+        let (mut wanted, mut delta) = (Vec::new(), Delta::default());
+        for it in std::mem::take(&mut self.lacking).into_values() {
+            let topic = image.topic_by_id(it.topic_id);
+            let state = topic.and_then(|topic| topic.partition(it.at.partition)).cloned();
+            // Meanwhile it may have gone, or have been opened.
+            let Some(state) = state.filter(|state| state.has_replica(self.parts.node_id)) else {
+                continue;
+            };
+            if self.is_open(it.topic_id, it.at.partition) {
+                continue;
+            }
+            delta.partitions.push(PartitionDelta {
+                topic: it.at.topic.clone(),
+                topic_id: it.topic_id,
+                partition: it.at.partition,
+                old: None,
+                new: Some(state),
+            });
+            let config = Arc::new(self.settings(&image, &it.at.topic).log);
+            wanted.push(Wanted { config, is_retry: true, ..it });
+        }
+        let opened = self.open(wanted);
+        if opened.iter().any(|it| it.place.open().is_some()) {
+            self.put(&delta, &image, opened, Vec::new());
+            self.parts.table.set_returned();
+        }
+    }
+
+    fn open(&mut self, wanted: Vec<Wanted>) -> Vec<Opening> {
+        let mut opened = open_all(&self.parts, wanted);
+        let again = opened.iter_mut().filter_map(|it| it.again.take());
+        self.lacking.extend(again.map(|it| ((it.topic_id, it.at.partition), it)));
+        opened
     }
 
     fn follow(&mut self, new: Arc<Image>, on_disk: Vec<open::Found>) {
@@ -45,7 +91,7 @@ impl Reconciler {
             self.reconfigure(&delta, &new);
         }
         let (wanted, mut opened) = self.wanted(&delta, &new, on_disk);
-        opened.extend(open_all(&self.parts, wanted));
+        opened.extend(self.open(wanted));
         // Most images bring nothing, and new maps are not free.
         if !delta.partitions.is_empty() || !gone.is_empty() {
             self.put(&delta, &new, opened, gone);
@@ -159,7 +205,8 @@ impl Reconciler {
             });
             let Some(dir) = dir else {
                 tracing::error!("{at} lies in log directory {assigned}, which is not online here");
-                lost.push(Opening { at, topic_id: change.topic_id, place: Place::Offline });
+                let (topic_id, place) = (change.topic_id, Place::Offline);
+                lost.push(Opening { at, topic_id, place, again: None });
                 continue;
             };
             let settings = settings.entry(change.topic.clone()).or_insert_with(|| {
@@ -167,7 +214,8 @@ impl Reconciler {
                 Arc::new(settings.log)
             });
             let config = Arc::clone(settings);
-            wanted.push(Wanted { at, topic_id: change.topic_id, dir, is_there, config });
+            let (topic_id, is_retry) = (change.topic_id, false);
+            wanted.push(Wanted { at, topic_id, dir, is_there, config, is_retry });
         }
         (wanted, lost)
     }
@@ -194,7 +242,7 @@ impl Reconciler {
                 topic.remove(&change.partition);
             }
         }
-        for Opening { at, topic_id, place } in opened {
+        for Opening { at, topic_id, place, .. } in opened {
             if let Some(topic) = topics.get_mut(&(at.topic, topic_id)) {
                 topic.insert(at.partition, place);
             }

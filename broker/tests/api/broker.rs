@@ -56,7 +56,7 @@ pub(crate) struct Broker {
     pub(crate) clock: Arc<HandClock>,
     pub(crate) image: Image,
     images: watch::Sender<Arc<Image>>,
-    reconciler: Reconciler,
+    pub(crate) reconciler: Reconciler,
 }
 
 impl Broker {

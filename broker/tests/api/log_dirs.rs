@@ -8,6 +8,7 @@ use protocol::messages::describe_log_dirs_request::DescribableLogDirTopic;
 use protocol::messages::{DescribeLogDirsRequest, DescribeLogDirsResponse, StrBytes};
 use std::path::Path;
 use std::sync::Arc;
+use storage::disk::sim::{Fault, Operation};
 
 fn two_dirs() -> Broker {
     let mut broker = Broker::with_dirs(Arc::default(), &["/a", "/b"], &[]);
@@ -69,6 +70,37 @@ fn a_directory_that_fails_takes_only_its_own_partitions_along() {
     let response = broker.ask(&DescribeLogDirsRequest::default().with_topics(None), 4);
     let dirs: Vec<_> = response.results.iter().map(|dir| dir.error_code).collect();
     assert_eq!(dirs, [ErrorCode::KafkaStorageError.code(), 0]);
+}
+
+#[test]
+fn a_partition_for_which_files_lacked_is_there_once_there_are_some() {
+    let mut broker = two_dirs();
+    let code = |broker: &Broker, topic| {
+        let response = broker.ask(&produce::to(topic, 0, 1, batch(&["a"])), 9);
+        response.responses[0].partition_responses[0].error_code
+    };
+    // No space; too many open files.
+    for (topic, os_error) in [("z", 28), ("u", 24)] {
+        broker.disk.fail(Fault { os_error, ..Fault::eio(Operation::Create) });
+        broker.create_in(topic, 1, &[], dir_id(1));
+        assert_eq!(code(&broker, topic), ErrorCode::KafkaStorageError.code());
+        assert!(broker.reconciler.is_lacking() && broker.ctx.dirs[1].failure().is_none());
+        broker.disk.mend();
+        broker.reconciler.try_again();
+        assert_eq!((code(&broker, topic), broker.reconciler.is_lacking()), (0, false));
+        assert!(Arc::ptr_eq(&broker.partition(topic, 0).dir, &broker.ctx.dirs[1]));
+    }
+}
+
+#[test]
+fn what_is_deleted_before_it_could_be_opened_is_not_tried_again() {
+    let mut broker = two_dirs();
+    broker.disk.fail(Fault { os_error: 24, ..Fault::eio(Operation::Create) });
+    let id = broker.create_in("z", 1, &[], dir_id(1));
+    broker.disk.mend();
+    broker.delete(id);
+    broker.reconciler.try_again();
+    assert!(!broker.reconciler.is_lacking() && broker.ctx.partitions.topic("z").is_none());
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ use protocol::messages::produce_response::PartitionProduceResponse;
 use protocol::messages::{ProduceRequest, ProduceResponse, StrBytes};
 use std::path::Path;
 use std::sync::Arc;
+use storage::disk::sim::{Fault, Operation};
 
 pub(crate) fn to(topic: &str, number: i32, acks: i16, records: Bytes) -> ProduceRequest {
     let data = PartitionProduceData::default().with_index(number).with_records(Some(records));
@@ -213,11 +214,30 @@ async fn a_durable_topic_answers_when_the_records_are_synced() {
     let waiting = broker.wait(&request, 9);
     let syncing = async {
         assert_eq!(partition.log().high_watermark(), 0, "nobody sees what could be lost");
-        partition.sync();
+        assert!(partition.sync());
     };
     let (response, ()) = tokio::join!(biased; waiting, syncing);
     assert_eq!((said(&response).error_code, said(&response).base_offset), (0, 0));
     assert_eq!(partition.log().high_watermark(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sync_for_which_too_many_files_are_open_is_made_when_it_can_be() {
+    let (broker, partition) = durable();
+    broker.ask(&to("t", 0, 1, batch(&["a"])), 9);
+    assert!(partition.sync());
+    partition.log().roll(NOW_MS).unwrap();
+    let request = to("t", 0, -1, batch(&["a"]));
+    let waiting = broker.wait(&request, 9);
+    let syncing = async {
+        broker.disk.fail(Fault { os_error: 24, ..Fault::eio(Operation::SyncDir) });
+        assert!(!partition.sync(), "it is to be asked again");
+        assert_eq!(partition.log().high_watermark(), 1);
+        broker.disk.mend();
+        assert!(partition.sync());
+    };
+    let (response, ()) = tokio::join!(biased; waiting, syncing);
+    assert_eq!(said(&response).error_code, 0);
 }
 
 #[tokio::test(start_paused = true)]

@@ -202,7 +202,7 @@ impl World {
 
     /// Syncs all logs, as the flusher would.
     pub(crate) fn sync(&self) {
-        self.partitions.iter().for_each(|it| it.sync());
+        self.partitions.iter().for_each(|it| assert!(it.sync()));
     }
 
     pub(crate) fn create(&mut self, name: &str) {

@@ -16,15 +16,21 @@ const SYNCS_AT_ONCE_MAX: usize = 8;
 /// check however long the interval of the checkpoint is.
 pub(super) const CHECKPOINT_STEP_BYTES: u64 = 64 << 20;
 
-/// Syncs all of `logs`, several at once, and returns when the last is done.
-pub(super) fn sync_all(logs: &[Arc<dyn Syncs>]) {
+/// Syncs all of `logs`, several at once, and returns when the last is done. `again` is given those
+/// that lacked something.
+pub(super) fn sync_all(logs: &[Arc<dyn Syncs>], again: impl Fn(Arc<dyn Syncs>) + Sync) {
+    let sync = |log: &Arc<dyn Syncs>| {
+        if !log.sync() {
+            again(Arc::clone(log));
+        }
+    };
     if let [log] = logs {
-        return log.sync();
+        return sync(log);
     }
     let next = AtomicUsize::new(0);
     let work = || {
         while let Some(log) = logs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            log.sync();
+            sync(log);
         }
     };
     std::thread::scope(|scope| {
@@ -41,7 +47,7 @@ pub(super) fn run(dir: &Dir, partitions: impl Fn() -> Vec<Arc<Partition>>, check
     let mut written_down = 0;
     loop {
         let work = dir.next_work(Duration::from_secs(3600));
-        sync_all(&work.urgent);
+        sync_all(&work.urgent, |log| dir.sync_again(log));
         if let Some(log) = work.behind {
             log.write_back();
         }
@@ -74,8 +80,9 @@ fn catch_up(dir: &Dir, mut partitions: Vec<Arc<Partition>>) {
         if some.is_empty() {
             break;
         }
-        sync_all(&some);
-        sync_all(&dir.take_urgent());
+        // What lacks something now is asked again when it has grown.
+        sync_all(&some, drop);
+        sync_all(&dir.take_urgent(), |log| dir.sync_again(log));
     }
     if holds_any {
         dir.look_again();

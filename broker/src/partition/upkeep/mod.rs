@@ -151,7 +151,7 @@ impl Chores {
             let open = self.table.partitions_in(dir);
             let closing: Vec<_> =
                 open.iter().map(|it| Arc::new(Closing(Arc::clone(it))) as Arc<dyn Syncs>).collect();
-            flusher::sync_all(&closing);
+            flusher::sync_all(&closing, drop);
             checkpoints.recovery_points(dir, &open);
             checkpoints.log_starts(dir, &open);
             checkpoints.watermarks(dir, &open);
@@ -226,11 +226,12 @@ impl Upkeep {
 struct Closing(Arc<Partition>);
 
 impl Syncs for Closing {
-    fn sync(&self) {
+    fn sync(&self) -> bool {
         self.0.leave();
         if let Err(error) = self.0.log().close() {
             self.0.dir.fail(&format!("closing {}: {error}", self.0.name()));
         }
+        true
     }
 }
 
@@ -260,8 +261,9 @@ impl Notified for Waker {
     }
 }
 
+/// What lacks something is still due the next time.
 fn sync(partition: &Arc<Partition>) {
-    partition.sync();
+    let _is_done = partition.sync();
 }
 
 /// What retention lets go of, and for how long it stays on the disk.
