@@ -9,7 +9,7 @@ use std::io::{self, Read};
 
 /// What a frame of zstd may ask to look back on, as a power of two: 128 MiB, the limit of every
 /// decoder that is not told otherwise. It is address space, touched only as bytes come out.
-const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+pub(super) const ZSTD_WINDOW_LOG_MAX: u32 = 27;
 
 /// The records of a batch as they come out of their codec.
 ///
@@ -95,7 +95,7 @@ impl fmt::Display for Limit {
 
 impl std::error::Error for Limit {}
 
-fn over(limit: usize) -> io::Error {
+pub(super) fn over(limit: usize) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, Limit(limit))
 }
 

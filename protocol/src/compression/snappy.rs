@@ -56,10 +56,7 @@ impl Read for Reader<'_> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         while self.read == self.block.len() {
             let Some(block) = self.next_block()? else { return Ok(0) };
-            let len = snap::raw::decompress_len(block).map_err(bad)?;
-            if len / RATIO_MAX > block.len() {
-                return Err(bad("a block claims more than it can hold"));
-            }
+            let len = len_of(block)?;
             self.read = 0;
             self.block.clear();
             self.block.resize(len, 0);
@@ -69,6 +66,27 @@ impl Read for Reader<'_> {
         self.read += count;
         Ok(count)
     }
+}
+
+/// Appends the blocks of `bytes`, until `into` is longer than `len_max`.
+pub(super) fn decompress(bytes: &[u8], len_max: usize, into: &mut Vec<u8>) -> io::Result<()> {
+    let mut reader = Reader::new(bytes);
+    while let Some(block) = reader.next_block()?.filter(|_| into.len() <= len_max) {
+        let start = into.len();
+        into.resize(start + len_of(block)?, 0);
+        let out = into.get_mut(start..).unwrap_or_default();
+        snap::raw::Decoder::new().decompress(block, out).map_err(bad)?;
+    }
+    Ok(())
+}
+
+/// What a block will be; an error where that cannot be.
+fn len_of(block: &[u8]) -> io::Result<usize> {
+    let len = snap::raw::decompress_len(block).map_err(bad)?;
+    if len / RATIO_MAX > block.len() {
+        return Err(bad("a block claims more than it can hold"));
+    }
+    Ok(len)
 }
 
 fn cut() -> io::Error {
@@ -81,14 +99,33 @@ fn bad(cause: impl ToString) -> io::Error {
 
 /// Compresses `bytes` in snappy-java's framing.
 pub(super) fn compress(bytes: &[u8]) -> Result<Vec<u8>, snap::Error> {
-    let mut out = [MAGIC, VERSIONS].concat();
-    let mut encoder = snap::raw::Encoder::new();
-    let mut block = vec![0; snap::raw::max_compress_len(BLOCK_LEN)];
-    for chunk in bytes.chunks(BLOCK_LEN) {
-        let len = encoder.compress(chunk, &mut block)?;
-        // A block of 32 KiB is at most a few bytes longer when compressed.
-        out.extend_from_slice(&u32::try_from(len).unwrap_or(0).to_be_bytes());
-        out.extend_from_slice(block.get(..len).unwrap_or_default());
-    }
+    let mut out = Vec::new();
+    Writer::new().compress(bytes, &mut out)?;
     Ok(out)
+}
+
+/// What compression works with.
+pub(super) struct Writer {
+    encoder: snap::raw::Encoder,
+    block: Vec<u8>,
+}
+
+impl Writer {
+    pub(super) fn new() -> Writer {
+        let block = vec![0; snap::raw::max_compress_len(BLOCK_LEN)];
+        Writer { encoder: snap::raw::Encoder::new(), block }
+    }
+
+    /// Appends `bytes` to `out` in snappy-java's framing.
+    pub(super) fn compress(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), snap::Error> {
+        out.extend_from_slice(&MAGIC);
+        out.extend_from_slice(&VERSIONS);
+        for chunk in bytes.chunks(BLOCK_LEN) {
+            let len = self.encoder.compress(chunk, &mut self.block)?;
+            // A block of 32 KiB is at most a few bytes longer when compressed.
+            out.extend_from_slice(&u32::try_from(len).unwrap_or(0).to_be_bytes());
+            out.extend_from_slice(self.block.get(..len).unwrap_or_default());
+        }
+        Ok(())
+    }
 }

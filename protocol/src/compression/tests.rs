@@ -107,3 +107,46 @@ fn names_and_numbers_come_back() {
     }
     assert_eq!([5, 6, 7, -1].map(Codec::from_attributes), [None; 4]);
 }
+
+#[test]
+fn kept_contexts_say_what_new_ones_say() {
+    let mut contexts = Contexts::default();
+    let (mut packed, mut out) = (Vec::new(), Vec::new());
+    for len in [0, 1, 300, 64 * 1024 + 1, 2000, 1] {
+        for codec in Codec::ALL {
+            let bytes = sample(len);
+            contexts.compress(codec, &bytes, &mut packed).unwrap();
+            assert!(decompress(codec, &packed, len).unwrap() == bytes, "{codec:?} {len}");
+            contexts.decompress(codec, &packed, len, &mut out).unwrap();
+            assert!(out == bytes, "{codec:?} {len}");
+            if codec == Codec::Lz4 {
+                continue; // As in Kafka's clients, what stands behind the first frame is not read.
+            }
+            let twice = [&packed[..], &packed].concat();
+            contexts.decompress(codec, &twice, 2 * len, &mut out).unwrap();
+            assert!(out == [&bytes[..], &bytes].concat(), "{codec:?} {len}");
+        }
+    }
+}
+
+#[test]
+fn kept_contexts_are_sound_again_after_an_error() {
+    let mut contexts = Contexts::default();
+    let (mut packed, mut out) = (Vec::new(), Vec::new());
+    let bytes = sample(100_000);
+    for codec in [Codec::Gzip, Codec::Snappy, Codec::Lz4, Codec::Zstd] {
+        contexts.compress(codec, &bytes, &mut packed).unwrap();
+        for len in (1..packed.len()).step_by(9973) {
+            let cut = contexts.decompress(codec, &packed[..len], 1 << 20, &mut out);
+            // LZ4's reader, here as in the stream, takes blocks without an end for all there is.
+            assert!(cut.is_err() || codec == Codec::Lz4, "{codec:?} {len}");
+            let error = contexts.decompress(codec, &packed, 99_999, &mut out).unwrap_err();
+            assert!(is_limit(&error), "{codec:?}: {error}");
+            contexts.decompress(codec, &packed, 100_000, &mut out).unwrap();
+            assert!(out == bytes, "{codec:?} {len}");
+        }
+        assert!(contexts.decompress(codec, &[0xff; 40], 1 << 20, &mut out).is_err(), "{codec:?}");
+    }
+    let error = contexts.decompress(Codec::None, &bytes, 99_999, &mut out).unwrap_err();
+    assert!(is_limit(&error), "{error}");
+}

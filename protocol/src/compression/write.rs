@@ -38,10 +38,7 @@ pub fn compress(
         }
         Codec::Snappy => snappy::compress(bytes).map_err(failed),
         Codec::Lz4 => {
-            // Blocks that do not refer to each other: Java's reader refuses linked ones.
-            let info =
-                FrameInfo::new().block_size(BlockSize::Max64KB).block_mode(BlockMode::Independent);
-            let mut encoder = FrameEncoder::with_frame_info(info, Vec::new());
+            let mut encoder = FrameEncoder::with_frame_info(lz4_frame(), Vec::new());
             encoder.write_all(bytes).map_err(failed)?;
             encoder.finish().map_err(failed)
         }
@@ -54,6 +51,11 @@ pub fn compress(
     }
 }
 
-fn failed(cause: impl ToString) -> CompressionError {
+/// Blocks that do not refer to each other: Java's reader refuses linked ones.
+pub(super) fn lz4_frame() -> FrameInfo {
+    FrameInfo::new().block_size(BlockSize::Max64KB).block_mode(BlockMode::Independent)
+}
+
+pub(super) fn failed(cause: impl ToString) -> CompressionError {
     CompressionError(cause.to_string())
 }

@@ -1,12 +1,13 @@
 //! What is kept of one batch, and how it is written anew.
 
+use super::buffers::Buffers;
 use super::error::CleanError;
 use super::offset_map::OffsetMap;
 use super::transactions::Transactions;
 use super::walk::opened;
 use crate::log::validate;
 use crate::producer::Producer;
-use protocol::compression::{Codec, compress};
+use protocol::compression::Codec;
 use protocol::records::RawRecord;
 use protocol::records::batch::{
     BatchHeader, CODEC_MASK, CONTROL, DELETE_HORIZON, HEADER_LEN, LOG_APPEND_TIME, LOG_OVERHEAD,
@@ -62,14 +63,6 @@ pub(super) enum Kept<'a> {
     /// This much, written anew.
     Part(&'a [u8], BatchHeader),
     Nothing,
-}
-
-/// Memory that goes from batch to batch.
-#[derive(Debug, Default)]
-pub(super) struct Buffers {
-    opened: Vec<u8>,
-    records: Vec<u8>,
-    batch: Vec<u8>,
 }
 
 /// What a look at the records of a batch has found.
@@ -132,8 +125,9 @@ impl Rules<'_> {
         batch: &[u8],
         buffers: &'b mut Buffers,
     ) -> Result<Kept<'b>, CleanError> {
-        let Buffers { opened: opened_into, records: into, batch: out } = buffers;
-        let all = opened(header, batch, opened_into, self.decompressed_bytes_max)?;
+        let Buffers { contexts, opened: opened_into, records: into, moved, compressed, batch: out } =
+            buffers;
+        let all = opened(contexts, header, batch, opened_into, self.decompressed_bytes_max)?;
         into.clear();
         let sifted = self.sift_into(header, all, into)?;
         if sifted.kept == 0 {
@@ -147,22 +141,18 @@ impl Rules<'_> {
         if !header.is_log_append_time() {
             header.max_timestamp = sifted.max_timestamp;
         }
-        let mut moved = Vec::new();
-        let records = if needs_horizon {
-            self.move_times(&mut header, into, &mut moved)?;
-            &moved
-        } else {
-            &*into
-        };
+        let mut records = into;
+        if needs_horizon {
+            moved.clear();
+            self.move_times(&mut header, records, moved)?;
+            records = moved;
+        }
         let codec = header.compression().unwrap_or(Codec::None);
-        let compressed = match codec {
-            Codec::None => None,
-            Codec::Gzip | Codec::Snappy | Codec::Lz4 | Codec::Zstd => {
-                let compressed = compress(codec, None, records);
-                Some(compressed.map_err(|it| CleanError::unreadable(header.base_offset, &it))?)
-            }
-        };
-        let records = compressed.as_deref().unwrap_or(records);
+        if codec != Codec::None {
+            let done = contexts.compress(codec, records, compressed);
+            done.map_err(|it| CleanError::unreadable(header.base_offset, &it))?;
+            records = compressed;
+        }
         assembled(header, records, out).ok_or_else(|| too_large(&header))
     }
 
@@ -220,8 +210,8 @@ impl Rules<'_> {
         buffers: &'b mut Buffers,
     ) -> Result<Kept<'b>, CleanError> {
         let mut header = *header;
-        let Buffers { opened: opened_into, records, batch: out } = buffers;
-        let all = opened(&header, batch, opened_into, self.decompressed_bytes_max)?;
+        let Buffers { contexts, opened: opened_into, records, batch: out, .. } = buffers;
+        let all = opened(contexts, &header, batch, opened_into, self.decompressed_bytes_max)?;
         records.clear();
         header.attributes &= !CODEC_MASK;
         self.move_times(&mut header, all, records)?;

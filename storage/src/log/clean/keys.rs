@@ -1,5 +1,6 @@
 //! The first half of a pass: the last offset of each dirty key.
 
+use super::buffers::Buffers;
 use super::cleanable::Cleanable;
 use super::error::CleanError;
 use super::offset_map::OffsetMap;
@@ -24,7 +25,6 @@ impl Pass<'_> {
         let mut transactions = Transactions::default();
         transactions.add(self.log.aborted_transactions(first_dirty, upto)?);
         let bytes_max = self.log.config().max_decompressed_bytes;
-        let mut buffer = Vec::new();
         for segment in self.log.segments_between(first_dirty, upto) {
             let position = match segment.locate(&self.log.home, first_dirty)? {
                 Located::At { position, .. } => position,
@@ -43,7 +43,8 @@ impl Pass<'_> {
                 if header.is_control() {
                     transactions.is_of_nothing(header, end_marker(header, bytes));
                 } else if !transactions.is_aborted(header) {
-                    let records = opened(header, bytes, &mut buffer, bytes_max)?;
+                    let Buffers { contexts, opened: into, .. } = &mut pass.buffers;
+                    let records = opened(contexts, header, bytes, into, bytes_max)?;
                     full_at = note_keys(&mut map, header, records, first_dirty)?;
                 }
                 Ok(if full_at.is_some() { Step::Enough } else { Step::GoOn })

@@ -15,6 +15,7 @@
 //! Messages of the formats before Kafka 0.11 are kept as they stand.
 
 mod batch;
+mod buffers;
 mod cleanable;
 mod error;
 mod groups;

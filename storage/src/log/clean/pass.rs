@@ -1,5 +1,6 @@
 //! A pass of the cleaner: what it may cost, who may stop it, and what it did.
 
+use super::buffers::Buffers;
 use super::error::CleanError;
 use crate::log::{Doomed, Log};
 use std::fmt::Debug;
@@ -52,6 +53,7 @@ pub(super) struct Pass<'a> {
     /// Bytes that the supervisor was not told of.
     unspent: u64,
     pub(super) done: Cleaned,
+    pub(super) buffers: Buffers,
 }
 
 impl<'a> Pass<'a> {
@@ -60,7 +62,14 @@ impl<'a> Pass<'a> {
         options: &'a CleanOptions,
         supervisor: &'a mut dyn Supervisor,
     ) -> Pass<'a> {
-        Pass { log, options, supervisor, unspent: 0, done: Cleaned::default() }
+        Pass {
+            log,
+            options,
+            supervisor,
+            unspent: 0,
+            done: Cleaned::default(),
+            buffers: Buffers::default(),
+        }
     }
 
     /// So many bytes were read or written.

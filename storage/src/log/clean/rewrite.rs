@@ -1,6 +1,7 @@
 //! The second half of a pass: what is superseded goes, group by group of segments.
 
-use super::batch::{Buffers, Kept, Rules};
+use super::batch::{Kept, Rules};
+use super::buffers::Buffers;
 use super::error::CleanError;
 use super::output::{Output, Stands, remove_all};
 use super::pass::Pass;
@@ -59,7 +60,6 @@ impl Pass<'_> {
         rules: &Rules<'_>,
         transactions: &mut Transactions,
     ) -> Result<(Output<'o>, bool), CleanError> {
-        let mut buffers = Buffers::default();
         let mut is_changed = false;
         for segment in group {
             let (end, _) = segment.end();
@@ -68,7 +68,7 @@ impl Pass<'_> {
                 pass.done.read_bytes += found.size;
                 let before = output.size();
                 is_changed |=
-                    put_kept(&mut output, (found, bytes), rules, transactions, &mut buffers)?;
+                    put_kept(&mut output, (found, bytes), rules, transactions, &mut pass.buffers)?;
                 let written = output.size() - before;
                 pass.done.written_bytes += written;
                 pass.spend(written)?;

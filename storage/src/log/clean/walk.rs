@@ -5,9 +5,8 @@ use super::error::CleanError;
 use super::pass::Pass;
 use crate::segment::Segment;
 use crate::segment::scan::{Found, ScanError};
-use protocol::compression::{Codec, Decompressor};
+use protocol::compression::{Codec, Contexts};
 use protocol::records::batch::{BatchHeader, HEADER_LEN, crc_matches};
-use std::io::Read;
 
 /// What comes of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +48,7 @@ impl Pass<'_> {
 
 /// The records of a batch, not compressed; `buffer` holds them if they were.
 pub(super) fn opened<'a>(
+    contexts: &mut Contexts,
     header: &BatchHeader,
     batch: &'a [u8],
     buffer: &'a mut Vec<u8>,
@@ -61,9 +61,7 @@ pub(super) fn opened<'a>(
     if codec == Codec::None {
         return Ok(records);
     }
-    buffer.clear();
-    let read = Decompressor::new(codec, records, bytes_max)
-        .and_then(|mut stream| stream.read_to_end(buffer));
+    let read = contexts.decompress(codec, records, bytes_max, buffer);
     read.map_err(|error| unreadable(&error))?;
     Ok(buffer)
 }
