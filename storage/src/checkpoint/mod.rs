@@ -75,6 +75,10 @@ fn read<T>(
         }
         read => read?,
     };
+    if bytes.is_empty() {
+        // Apache Kafka makes the file before it has anything to say.
+        return Ok(None);
+    }
     parse(&bytes, entry).map(Some).map_err(|reason| Error::malformed(path, reason))
 }
 

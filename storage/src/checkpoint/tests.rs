@@ -37,13 +37,15 @@ fn the_files_are_kafkas() {
     assert_eq!(read(epochs), b"0\n2\n0 0\n3 99\n");
     assert_eq!(read_epochs(&disk, epochs).unwrap(), Some(vec![(0, 0), (3, 99)]));
     assert_eq!(read_offsets(&disk, Path::new("/absent")).unwrap(), Offsets::new());
+    assert_eq!(read_offsets(&holding(b""), path()).unwrap(), Offsets::new());
+    assert_eq!(read_epochs(&holding(b""), path()).unwrap(), None);
 }
 
 #[test]
 fn what_is_malformed_is_said_and_nothing_of_it_taken() {
     let long = format!("0\n1\n{}\n", "x".repeat(100_000));
     for (text, reason) in [
-        ("", "empty"),
+        ("\n", "unknown version ''"),
         ("1\n0\n", "unknown version '1'"),
         ("0\n", "'' is no number of entries"),
         ("0\n-1\n", "'-1' is no number of entries"),
