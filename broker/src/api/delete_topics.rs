@@ -9,6 +9,9 @@ use protocol::ids::Uuid;
 use protocol::messages::delete_topics_response::DeletableTopicResult;
 use protocol::messages::{DeleteTopicsRequest, DeleteTopicsResponse, TopicName, Versions};
 
+/// Before it, clients do not know TOPIC_DELETION_DISABLED.
+const DISABLED_SINCE: i16 = 3;
+
 pub(super) struct DeleteTopics;
 
 impl Handler for DeleteTopics {
@@ -19,10 +22,14 @@ impl Handler for DeleteTopics {
         ctx: &Ctx,
         _from: &RequestContext,
         request: DeleteTopicsRequest,
-        _version: i16,
+        version: i16,
     ) -> Handled<DeleteTopicsRequest> {
         let timeout_ms = request.timeout_ms;
-        forwarded_within::<DeleteTopics>(ctx, request, timeout_ms)
+        let reply = forwarded_within::<DeleteTopics>(ctx, request, timeout_ms)?;
+        reply.and_then(move |mut response| {
+            response.message = known_in(version, response.message);
+            Ok(response)
+        })
     }
 
     fn refuse(request: &DeleteTopicsRequest, code: ErrorCode) -> DeleteTopicsResponse {
@@ -39,4 +46,16 @@ impl Handler for DeleteTopics {
         let states = request.topics.iter().map(|it| refused(it.name.clone(), it.topic_id));
         DeleteTopicsResponse::default().with_responses(named.chain(states).collect())
     }
+}
+
+/// The same with codes that a client of that version knows.
+fn known_in(version: i16, mut response: DeleteTopicsResponse) -> DeleteTopicsResponse {
+    if version < DISABLED_SINCE {
+        let is_disabled = |it: &&mut DeletableTopicResult| {
+            it.error_code == ErrorCode::TopicDeletionDisabled.code()
+        };
+        let disabled = response.responses.iter_mut().filter(is_disabled);
+        disabled.for_each(|it| it.error_code = ErrorCode::InvalidRequest.code());
+    }
+    response
 }

@@ -3,8 +3,9 @@
 use super::broker::batch;
 use super::served::{Served, create, text, topic, with_config};
 use protocol::error::ErrorCode::{
-    self, InvalidConfig, InvalidPartitions, InvalidTopicException, None as Fine, RequestTimedOut,
-    TopicAlreadyExists, TopicDeletionDisabled, UnknownTopicId, UnknownTopicOrPartition,
+    self, InvalidConfig, InvalidPartitions, InvalidRequest, InvalidTopicException, None as Fine,
+    RequestTimedOut, TopicAlreadyExists, TopicDeletionDisabled, UnknownTopicId,
+    UnknownTopicOrPartition,
 };
 use protocol::ids::Uuid;
 use protocol::messages::create_partitions_request::CreatePartitionsTopic;
@@ -115,6 +116,8 @@ async fn an_operator_can_forbid_deletions() {
         .with_timeout_ms(10_000);
     let answer = broker.ask(&request, 5).await;
     assert_eq!(answer.responses[0].error_code, TopicDeletionDisabled.code());
+    let answer = broker.ask(&request, 2).await;
+    assert_eq!(answer.responses[0].error_code, InvalidRequest.code());
     assert_eq!(produce(&broker, "t", 0).await, 0);
     broker.stop().await;
 }
