@@ -46,6 +46,7 @@ enum Event<M: Machine> {
     Image(Arc<Image>),
     /// The machine, where its log ends, and the image that it was loaded under.
     Loaded(Box<M>, i64, Arc<Image>),
+    Failed,
     /// Time has passed, or the high watermark has.
     Woken,
     /// The broker stops: nothing is appended any more.
@@ -64,6 +65,9 @@ struct Turn<M: Machine> {
 #[derive(Debug)]
 enum Phase<M: Machine> {
     Loading,
+    /// It could not be loaded. As in Kafka its clients are sent to look for another coordinator; it
+    /// is loaded again all the same.
+    Failed,
     Active(Box<Active<M>>),
     /// Only what is held still comes out.
     Closing(Box<Active<M>>),
@@ -168,7 +172,7 @@ impl<M: Machine> Shard<M> {
     pub(super) async fn live(self: Arc<Shard<M>>, loads: Arc<Semaphore>) {
         let mut pause = RELOAD_PAUSE;
         loop {
-            let is_loaded = !matches!(self.turn.lock().phase, Phase::Loading);
+            let is_loaded = !matches!(self.turn.lock().phase, Phase::Loading | Phase::Failed);
             let loaded = if is_loaded { Ok(()) } else { self.load(&loads).await };
             match loaded {
                 Ok(()) => {
@@ -178,7 +182,10 @@ impl<M: Machine> Shard<M> {
                 Err(Failure::Unwanted) => {}
                 Err(Failure::Unreadable(why)) => {
                     let name = self.scene.partition.name();
-                    tracing::error!("{name} cannot be loaded, groups in it wait: {why}");
+                    tracing::error!(
+                        "{name} cannot be loaded, its groups have no coordinator: {why}"
+                    );
+                    self.put(Event::Failed);
                     pause = RELOAD_PAUSE_MAX.min(pause * 2);
                 }
             }
@@ -227,6 +234,8 @@ impl<M: Machine> Turn<M> {
             Event::Asked(request, to) => self.asked(scene, request, to),
             Event::Image(image) => return self.image(scene, image),
             Event::Loaded(machine, end, under) => return self.loaded(scene, *machine, end, &under),
+            Event::Failed if matches!(self.phase, Phase::Loading) => self.phase = Phase::Failed,
+            Event::Failed => {}
             Event::Woken => return self.woken(scene),
             Event::Closed => self.close(),
             Event::Ended => self.phase = Phase::Ended,
@@ -242,7 +251,7 @@ impl<M: Machine> Turn<M> {
             }
             Phase::Loading => ErrorCode::CoordinatorLoadInProgress,
             Phase::Closing(_) => ErrorCode::CoordinatorNotAvailable,
-            Phase::Ended => ErrorCode::NotCoordinator,
+            Phase::Failed | Phase::Ended => ErrorCode::NotCoordinator,
         };
         let _gone = to.send(Err(code)).is_err();
     }
@@ -255,7 +264,7 @@ impl<M: Machine> Turn<M> {
     }
 
     fn loaded(&mut self, scene: &Scene, machine: M, end: i64, under: &Image) -> Result<(), Lost> {
-        let Phase::Loading = self.phase else { return Ok(()) };
+        let (Phase::Loading | Phase::Failed) = self.phase else { return Ok(()) };
         let mut active = Box::new(Active::new(machine, end));
         let config = scene.config.load();
         let moment = scene.moment(&self.image, &config);
@@ -277,7 +286,7 @@ impl<M: Machine> Turn<M> {
                 active.release(scene, now);
                 Ok(())
             }
-            Phase::Loading | Phase::Ended => Ok(()),
+            Phase::Loading | Phase::Failed | Phase::Ended => Ok(()),
         }
     }
 
@@ -293,7 +302,7 @@ impl<M: Machine> Turn<M> {
         match &self.phase {
             Phase::Active(active) => active.wanted(),
             Phase::Closing(active) => active.wanted_by_held(),
-            Phase::Loading | Phase::Ended => Wanted::default(),
+            Phase::Loading | Phase::Failed | Phase::Ended => Wanted::default(),
         }
     }
 }

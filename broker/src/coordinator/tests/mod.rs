@@ -141,7 +141,7 @@ async fn what_is_not_known_is_passed_over_and_what_is_damaged_is_not() {
     world.loaded("a").await;
     assert_eq!(now(world.ask("a", Ask::Get)), said("x"));
     tokio::time::sleep(Duration::from_secs(100)).await;
-    assert_eq!(now(world.ask("b", Ask::Get)), Err(ErrorCode::CoordinatorLoadInProgress));
+    assert_eq!(now(world.ask("b", Ask::Get)), Err(ErrorCode::NotCoordinator));
 }
 
 #[tokio::test(start_paused = true)]
