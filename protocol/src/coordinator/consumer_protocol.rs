@@ -59,6 +59,14 @@ impl Subscription {
         })
     }
 
+    /// Reads the topics only, which every version begins with, as it does the user data behind them.
+    pub fn topics(bytes: &[u8]) -> Result<Vec<Arc<str>>, Malformed> {
+        let (_, mut reader) = begun(bytes)?;
+        let topics = Field::read(&mut reader)?;
+        let _user_data: Option<Bytes> = Field::read(&mut reader)?;
+        Ok(topics)
+    }
+
     /// In the version that it says.
     pub fn to_bytes(&self) -> Bytes {
         let mut out = Writer::new(self.version, self.version, false);
@@ -148,6 +156,7 @@ mod tests {
     fn a_subscription_is_read_as_it_was_written_in_every_version() {
         for version in 0..=3 {
             let said = subscription(version);
+            assert_eq!(Subscription::topics(&said.to_bytes()).as_ref(), Ok(&said.topics));
             assert_eq!(Subscription::read(&said.to_bytes()), Ok(said));
         }
     }
@@ -181,6 +190,8 @@ mod tests {
         }
         assert!(Subscription::read(&[0, 0, 127, 255, 255, 255]).is_err());
         assert!(Subscription::read(&[255, 255]).is_err());
+        assert!(Subscription::topics(&subscription(0).to_bytes()[..10]).is_err());
+        assert!(Subscription::topics(&[0, 3, 127, 255, 255, 255]).is_err());
         assert!(Assignment::read(&[0, 0, 0, 0, 0, 1, 127, 255]).is_err());
     }
 

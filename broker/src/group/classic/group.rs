@@ -1,8 +1,9 @@
 //! A classic group: its members, its generation, and where in a rebalance it is.
 
 use super::member::ClassicMember;
-use super::{subscription, vote};
+use super::vote;
 use indexmap::IndexMap;
+use protocol::coordinator::consumer_protocol::Subscription;
 use protocol::coordinator::group::MemberId;
 use protocol::error::ErrorCode;
 use protocol::messages::join_group_request::JoinGroupRequestProtocol;
@@ -203,7 +204,8 @@ impl ClassicGroup {
         }
         let mut topics = BTreeSet::new();
         for member in self.members.values() {
-            subscription::read(member.metadata(self.protocol.as_deref()?)?, &mut topics)?;
+            let metadata = member.metadata(self.protocol.as_deref()?)?;
+            topics.extend(Subscription::topics(metadata).ok()?);
         }
         Some(topics)
     }

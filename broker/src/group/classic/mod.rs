@@ -13,7 +13,6 @@ mod rebalance;
 mod replay;
 mod replies;
 mod sessions;
-mod subscription;
 mod sync;
 mod turn;
 mod vote;
