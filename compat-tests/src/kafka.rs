@@ -54,7 +54,8 @@ pub fn kafka_tool(name: &str, args: &[&str]) -> Output {
     run(java().arg(class(name)).args(args), Duration::from_secs(120))
 }
 
-fn class(name: &str) -> String {
+/// The Java class of a tool, by the name of its script.
+pub(crate) fn class(name: &str) -> String {
     let class = match name {
         "kafka-topics" => "TopicCommand",
         "kafka-configs" => "ConfigCommand",

@@ -9,6 +9,7 @@ pub mod admin;
 pub mod broker;
 pub mod clients;
 pub mod home;
+pub mod java_tools;
 pub mod kafka;
 pub mod lines;
 pub mod member;

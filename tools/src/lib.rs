@@ -1,12 +1,24 @@
 //! Kafka's command-line tools, which talk to any broker: one folder or file a tool, and `TABLE`.
 
+mod admin;
 pub mod args;
+mod broker_api_versions;
 pub mod client;
+mod cluster;
+mod configs;
+mod delete_records;
+pub mod entrance;
 pub mod failure;
+mod features;
 pub mod frame;
+mod get_offsets;
+mod groups;
+mod log_dirs;
+mod metadata_quorum;
 pub mod output;
 pub mod properties;
 mod run_class;
+mod topics;
 
 use kraft::env::Env;
 use std::ffi::OsString;
@@ -24,7 +36,27 @@ pub struct Tool {
 }
 
 /// Every tool, in the order of the names.
-pub const TABLE: &[Tool] = &[Tool { name: "kafka-run-class", class: "", run: run_class::run }];
+pub const TABLE: &[Tool] = &[
+    tool("kafka-broker-api-versions", "BrokerApiVersionsCommand", broker_api_versions::run),
+    tool("kafka-cluster", "ClusterTool", cluster::run),
+    tool("kafka-configs", "ConfigCommand", configs::run),
+    tool("kafka-delete-records", "DeleteRecordsCommand", delete_records::run),
+    tool("kafka-features", "FeatureCommand", features::run),
+    tool("kafka-get-offsets", "GetOffsetShell", get_offsets::run),
+    tool("kafka-groups", "GroupsCommand", groups::run),
+    tool("kafka-log-dirs", "LogDirsCommand", log_dirs::run),
+    tool("kafka-metadata-quorum", "MetadataQuorumCommand", metadata_quorum::run),
+    tool("kafka-run-class", "", run_class::run),
+    tool("kafka-topics", "TopicCommand", topics::run),
+];
+
+const fn tool(
+    name: &'static str,
+    class: &'static str,
+    run: fn(Vec<OsString>, &Env) -> ExitCode,
+) -> Tool {
+    Tool { name, class, run }
+}
 
 /// The tool of this name, with or without `.sh` and a path before it.
 #[must_use]

@@ -11,6 +11,7 @@
 
 mod addresses;
 mod adopt;
+mod cli;
 mod dump;
 mod faults;
 mod groups;

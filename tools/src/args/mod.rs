@@ -226,6 +226,36 @@ impl Args {
         given.filter_map(|(_, value)| value.as_deref()).collect()
     }
 
+    /// The same with some flags under other names: a short one under the long one.
+    #[must_use]
+    pub fn renamed(&self, names: &[(&str, &'static str)]) -> Args {
+        let new = |it| names.iter().find(|(old, _)| *old == it).map_or(it, |(_, new)| *new);
+        let given = self.given.iter().map(|(name, value)| (new(*name), value.clone()));
+        Args { given: given.collect(), rest: self.rest.clone() }
+    }
+
+    /// The same without one flag.
+    #[must_use]
+    pub fn without(&self, name: &str) -> Args {
+        let given = self.given.iter().filter(|(it, _)| *it != name).cloned();
+        Args { given: given.collect(), rest: self.rest.clone() }
+    }
+
+    /// The first argument that is no flag, which must be one of `actions`; None without any.
+    ///
+    /// # Errors
+    /// It is another word.
+    pub fn action<'a>(&self, actions: &[&'a str]) -> Result<Option<&'a str>, Failure> {
+        let Some(word) = self.rest.first() else { return Ok(None) };
+        match actions.iter().find(|action| *action == word) {
+            Some(action) => Ok(Some(action)),
+            None => Err(Failure::Usage(format!(
+                "invalid choice: '{word}' (choose from {})",
+                actions.join(", ")
+            ))),
+        }
+    }
+
     /// What is no flag.
     #[must_use]
     pub fn rest(&self) -> &[String] {

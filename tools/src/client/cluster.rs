@@ -105,6 +105,13 @@ impl Client {
         self.api_timeout = limit;
     }
 
+    /// Whom to ask in the place of `to`: behind `--bootstrap-controller` there are no brokers, and
+    /// the active controller answers for them.
+    #[must_use]
+    pub fn fit(&self, to: To) -> To {
+        if self.is_controllers { To::Controller } else { to }
+    }
+
     /// Asks until there is an answer: what fails on the way is tried again, elsewhere where that
     /// is possible, until `default.api.timeout.ms` has passed.
     ///
@@ -113,6 +120,20 @@ impl Client {
     /// be asked this.
     pub async fn ask<R: Request>(&mut self, to: To, request: &R) -> Result<R::Response, Refused> {
         self.ask_until(to, request, |_| Ok(())).await
+    }
+
+    /// As [`Client::ask`], of a broker that serves at least version `least`: before that, the
+    /// request means something else.
+    ///
+    /// # Errors
+    /// As [`Client::ask`].
+    pub async fn ask_from<R: Request>(
+        &mut self,
+        to: To,
+        request: &R,
+        least: i16,
+    ) -> Result<R::Response, Refused> {
+        self.insist(to, (request, least), |_| Ok(())).await
     }
 
     /// As [`Client::ask`], and asks again while `judge` finds in the answer what may pass
@@ -126,10 +147,19 @@ impl Client {
         request: &R,
         judge: impl Fn(&R::Response) -> Result<(), Refused>,
     ) -> Result<R::Response, Refused> {
+        self.insist(to, (request, R::CODEC.min), judge).await
+    }
+
+    async fn insist<R: Request>(
+        &mut self,
+        to: To,
+        (request, least): (&R, i16),
+        judge: impl Fn(&R::Response) -> Result<(), Refused>,
+    ) -> Result<R::Response, Refused> {
         let end = self.env.clock.monotonic().saturating_add(self.api_timeout);
         let mut pause = PAUSE;
         loop {
-            let last = match self.ask_once(to, request).await {
+            let last = match self.ask_once(to, (request, least)).await {
                 Ok(response) => match judge(&response) {
                     Err(refused) if refused.may_pass() => {
                         // Whoever had this role may have given it up.
@@ -168,10 +198,14 @@ impl Client {
         }
     }
 
-    async fn ask_once<R: Request>(&mut self, to: To, request: &R) -> Result<R::Response, Attempt> {
+    async fn ask_once<R: Request>(
+        &mut self,
+        to: To,
+        asked: (&R, i16),
+    ) -> Result<R::Response, Attempt> {
         let mut failures = Vec::new();
         for address in self.whom(to).await? {
-            match self.ask_at(&address, request).await {
+            match self.ask_at(&address, asked).await {
                 Ok(response) => return Ok(response),
                 Err(Trouble::Refused(refused)) => return Err(Attempt::Refused(refused)),
                 Err(Trouble::Gone(error)) => {
@@ -227,7 +261,7 @@ impl Client {
         }
         let (nodes, controller) = if self.is_controllers {
             let request = DescribeClusterRequest::default().with_endpoint_type(2);
-            let answer = Box::pin(self.ask_once(To::Anyone, &request)).await?;
+            let answer = Box::pin(self.ask_once(To::Anyone, (&request, 0))).await?;
             Refused::check(answer.error_code, answer.error_message.as_deref())
                 .map_err(Attempt::Refused)?;
             let nodes = answer
@@ -239,7 +273,7 @@ impl Client {
             let request = MetadataRequest::default()
                 .with_topics(Some(Vec::new()))
                 .with_allow_auto_topic_creation(true);
-            let answer = Box::pin(self.ask_once(To::Anyone, &request)).await?;
+            let answer = Box::pin(self.ask_once(To::Anyone, (&request, 0))).await?;
             let nodes = answer
                 .brokers
                 .into_iter()
@@ -254,7 +288,7 @@ impl Client {
     async fn ask_at<R: Request>(
         &mut self,
         address: &Address,
-        request: &R,
+        (request, least): (&R, i16),
     ) -> Result<R::Response, Trouble> {
         let limit = self.request_timeout;
         let late = || Trouble::Gone(std::io::ErrorKind::TimedOut.into());
@@ -265,10 +299,17 @@ impl Client {
                 it.insert(timeout(limit, open).await.map_err(|_| late())??)
             }
         };
-        timeout(limit, connection.ask(request)).await.map_err(|_| late())?
+        timeout(limit, connection.ask(request, least)).await.map_err(|_| late())?
     }
 
-    /// The nodes of the cluster as they were told last.
+    /// Whether it talks to controllers.
+    #[must_use]
+    pub fn is_controllers(&self) -> bool {
+        self.is_controllers
+    }
+
+    /// The brokers of the cluster; behind `--bootstrap-controller`, the controllers, as with Kafka's
+    /// tools.
     ///
     /// # Errors
     /// As [`Client::ask`].

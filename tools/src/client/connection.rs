@@ -87,12 +87,17 @@ impl Connection {
         (both.min <= both.max).then_some(both)
     }
 
-    /// Asks in the newest version that both sides know.
-    pub(super) async fn ask<R: Request>(&mut self, request: &R) -> Result<R::Response, Trouble> {
-        let versions = self.versions(R::KEY).ok_or_else(|| {
+    /// Asks in the newest version that both sides know, which must be at least `least`.
+    pub(super) async fn ask<R: Request>(
+        &mut self,
+        request: &R,
+        least: i16,
+    ) -> Result<R::Response, Trouble> {
+        let known = self.versions(R::KEY).filter(|both| least <= both.max);
+        let versions = known.ok_or_else(|| {
             Trouble::Refused(Refused::unsupported(format!(
-                "The broker does not support {} in a version that this tool speaks.",
-                R::KEY.name().to_uppercase()
+                "The node does not support {}",
+                kafka_name(R::KEY.name())
             )))
         })?;
         let answer = self.exchange(request, versions.max).await?;
@@ -128,6 +133,18 @@ impl Connection {
         }
         Ok(frame.into())
     }
+}
+
+/// `DescribeConfigs` as Kafka's errors spell it: `DESCRIBE_CONFIGS`.
+fn kafka_name(name: &str) -> String {
+    let mut spelt = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !spelt.is_empty() {
+            spelt.push('_');
+        }
+        spelt.push(letter.to_ascii_uppercase());
+    }
+    spelt
 }
 
 fn read<R: Request>(version: i16, answer: Bytes) -> Result<R::Response, Trouble> {
