@@ -190,7 +190,13 @@ impl Output {
                 return Poll::Ready(Ok(()));
             };
             let end = range.offset + range.len.min(SLICE_BYTES) as u64;
-            if range.file.fd().is_none() || end <= self.warm_until || is_hot(range, end)? {
+            if range.file.fd().is_none() || end <= self.warm_until {
+                return Poll::Ready(Ok(()));
+            }
+            // Right behind what was warm there is no page that a probe of the last would miss.
+            let goes_on = 0 < self.warm_until && range.offset <= self.warm_until;
+            if (goes_on || range.file.is_hot(range.offset)?) && range.file.is_hot(end - 1)? {
+                self.warm_until = end;
                 return Poll::Ready(Ok(()));
             }
             let range = FileRange { len: range.len.min(WARM_BYTES), ..range.clone() };
@@ -200,17 +206,12 @@ impl Output {
     }
 }
 
-/// A range of which no page before `end` is known to be missing.
-fn is_hot(range: &FileRange, end: u64) -> io::Result<bool> {
-    Ok(range.file.is_hot(range.offset)? && range.file.is_hot(end - 1)?)
-}
-
 /// Brings a range into the page cache, and has the kernel go on reading behind it: who reads old
 /// data reads on.
 fn warm(range: &FileRange) -> io::Result<()> {
     range.file.readahead(range.offset, (range.len + WARM_BYTES) as u64)?;
     let mut byte = [0];
-    let last = range.offset + range.len as u64 - 1;
+    let last = (range.offset + range.len as u64).saturating_sub(1);
     let mut at = range.offset;
     while at < last {
         range.file.read_at(at, &mut byte)?;
@@ -222,8 +223,9 @@ fn warm(range: &FileRange) -> io::Result<()> {
 
 /// A short range as bytes, if it lies in memory.
 fn copied(range: FileRange) -> Piece {
-    let end = range.offset + range.len as u64;
-    let at_hand = range.file.fd().is_none() || is_hot(&range, end).unwrap_or(false);
+    let last = (range.offset + range.len as u64).saturating_sub(1);
+    let is_hot = |at| range.file.is_hot(at).unwrap_or(false);
+    let at_hand = range.file.fd().is_none() || (is_hot(range.offset) && is_hot(last));
     match at_hand.then(|| read(&range, range.len)) {
         Some(Ok(bytes)) => Piece::Bytes(bytes),
         // Sent later, and the same failure met there.
