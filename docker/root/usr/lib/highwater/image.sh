@@ -1,0 +1,67 @@
+# What the entry points of every image share. Sourced by bash, in POSIX mode too.
+
+# Whether the path is a mount that somebody named: a bind mount or a volume with a name. What Docker
+# makes for a VOLUME that nobody named has 64 hexadecimal digits for one.
+is_named_mount() { # PATH
+  awk -v path="$1" '$5 == path && $4 !~ /\/[0-9a-f]{64}\/_data$/ { found = 1 }
+    END { exit !found }' /proc/self/mountinfo
+}
+
+# The folder below a mount that has data already; else the one that is usual there.
+data_below() { # MOUNT USUAL
+  local dir found=
+  for dir in "$1" "$1"/data "$1"/kafka/data "$1"/kafka-logs "$1"/kafka-logs-*; do
+    [ -f "$dir/meta.properties" ] || continue
+    # Of several nobody knows which is meant.
+    [ -z "$found" ] || { printf '%s\n' "$2"; return; }
+    found=$dir
+  done
+  printf '%s\n' "${found:-$2}"
+}
+
+# Where the data goes when nobody says it: into what somebody mounted, wherever one of the images
+# keeps its data; else where there is some already; else where this image keeps it.
+data_dir() { # DEFAULT
+  local place mount usual
+  local places="/var/lib/kafka/data=/var/lib/kafka/data /var/lib/kafka=/var/lib/kafka/data
+    /bitnami/kafka/data=/bitnami/kafka/data /bitnami/kafka=/bitnami/kafka/data /bitnami=/bitnami/kafka/data
+    /kafka/data=/kafka/data /kafka=/kafka/kafka-logs /kafka/kafka-logs=/kafka/kafka-logs
+    /tmp/kraft-combined-logs=/tmp/kraft-combined-logs /tmp/kafka-logs=/tmp/kafka-logs
+    /opt/kafka/data=/opt/kafka/data /data=/data"
+  for place in "${1%/*}=$1" "$1=$1" $places; do
+    mount=${place%%=*} usual=${place#*=}
+    if is_named_mount "$mount"; then data_below "$mount" "$usual"; return; fi
+  done
+  for place in "$1=$1" $places; do
+    [ ! -f "${place#*=}/meta.properties" ] || { printf '%s\n' "${place#*=}"; return; }
+  done
+  printf '%s\n' "$1"
+}
+
+# Whether a properties file sets the key.
+sets() { # FILE KEY
+  [ -f "$1" ] && grep -Eq "^[[:space:]]*${2//./\\.}[[:space:]]*[=:]" "$1"
+}
+
+# Writes the properties that the environment asks for by the rules of an image, over those of the
+# file that is mounted for it.
+write_properties() { # IMAGE MOUNTED FILE PREFIX DEFAULT-DATA-DIR
+  local image=$1 mounted=$2 file=$3 prefix=$4 default=$5 dir text
+  if ! env | grep -Eq "^(KAFKA|$prefix)_LOG_DIRS?=" && ! sets "$mounted" log.dirs && ! sets "$mounted" log.dir; then
+    dir=$(data_dir "$default")
+    export "${prefix}_LOG_DIRS=$dir"
+    echo "Data in $dir"
+  fi
+  [ -f "$mounted" ] || mounted=
+  text=$(highwater config render --image "$image" ${mounted:+"$mounted"})
+  printf '%s\n' "$text" > "$file"
+  # In a container only its own network reaches the admin port, and a published port.
+  sets "$file" highwater.admin.listener || echo 'highwater.admin.listener=:9644' >> "$file"
+}
+
+# Becomes the server. What it writes, the group may write too, so that the next container finds it
+# usable whoever it runs as.
+serve() { # FILE [ARGUMENT...]
+  umask 0002
+  exec kafka-server-start "$@"
+}
