@@ -6,13 +6,14 @@ use broker::config::load::load;
 use broker::config::{BrokerConfig, Given};
 use broker::server::log_levels::Levels;
 use broker::server::offline::{self, Formatting};
-use broker::server::{Broker, block_on, listen_for_signals, log_lines};
+use broker::server::{Broker, block_on, listen_for_hangups, listen_for_signals, log_lines};
 use clap::Parser;
 use kraft::env::{Env, os};
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use tokio::signal::unix::Signal;
 use tracing::level_filters::LevelFilter;
 use tracing::{error, info, warn};
 
@@ -173,23 +174,42 @@ fn serve(from: &From, level: Option<Level>, env: Env) -> Result<(), String> {
     log_lines::write_to_stdout(env.clock.clone(), levels);
     info!("Highwater {} starts", env!("CARGO_PKG_VERSION"));
     warnings.iter().for_each(|warning| warn!("{warning}"));
+    let reading = env.clone();
     block_on(&config.clone(), async {
         let signal = listen_for_signals();
         tokio::pin!(signal);
+        let mut hangups = listen_for_hangups().map_err(line)?;
         let broker = tokio::select! {
             biased;
             signal = &mut signal => return signal.map_err(line),
             started = Broker::start(config, env) => started.map_err(line)?,
         };
-        let failed = tokio::select! {
-            biased;
-            signal = signal => { signal.map_err(line)?; None }
-            why = broker.failed() => { error!("{why}"); Some(why) }
+        let failed = loop {
+            tokio::select! {
+                biased;
+                signal = &mut signal => { signal.map_err(line)?; break None }
+                why = broker.failed() => { error!("{why}"); break Some(why) }
+                () = hung_up(&mut hangups) => match given(from, &reading) {
+                    Ok(given) => broker.reread(&given),
+                    Err(why) => error!("The configuration stays as it is: {why}"),
+                },
+            }
         };
         broker.stop().await;
         failed.map_or(Ok(()), Err)
     })
     .map_err(line)?
+}
+
+/// Comes back at the next SIGHUP; never where none is listened for.
+async fn hung_up(hangups: &mut Option<Signal>) {
+    let heard = match hangups {
+        Some(hangups) => hangups.recv().await,
+        None => None,
+    };
+    if heard.is_none() {
+        std::future::pending().await
+    }
 }
 
 fn format(from: &From, env: &Env, how: Formatting) -> Result<(), String> {

@@ -3,10 +3,12 @@
 pub mod admin;
 pub mod dynamic;
 pub mod given;
+mod ignored;
 pub mod image;
 pub mod listeners;
 pub mod load;
 pub mod quorum;
+pub mod reread;
 mod settle;
 pub mod snapshot;
 

@@ -37,10 +37,10 @@ pub(super) fn read_old_addresses(given: &mut Given) {
         let is_derived = |name| matches!(given.origin(name), Some(Origin::Derived { .. }));
         if !is_derived(listeners.name) {
             given.note(format!(
-                "{} are ignored, since {} and {} say the same",
-                said.join(", "),
+                "Older names are ignored beside {} or {}: {}",
                 listeners.name,
-                advertised.name
+                advertised.name,
+                said.join(", ")
             ));
         }
         return;
@@ -150,7 +150,7 @@ mod tests {
             "listeners=A://:1; advertised.host.name=b",
             &[("listeners", "A://:1")],
             &[
-                "advertised.host.name are ignored, since listeners and advertised.listeners say the same",
+                "Older names are ignored beside listeners or advertised.listeners: advertised.host.name",
             ],
         );
     }

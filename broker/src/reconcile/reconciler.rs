@@ -3,6 +3,7 @@
 use super::assign::Load;
 use super::open::{self, Opening, Wanted, open_all};
 use super::parts::Parts;
+use crate::config::BrokerConfig;
 use crate::partition::leader::Term;
 use crate::partition::{Partition, Place, Settings, Topic};
 use kraft::image::{self, ConfigResource, Delta, Image, Overrides, PartitionDelta};
@@ -20,6 +21,8 @@ pub struct Reconciler {
     image: Arc<Image>,
     /// What is offline because room or files lacked.
     lacking: BTreeMap<(Uuid, i32), Wanted>,
+    /// The configuration that what is open was told.
+    told: Arc<BrokerConfig>,
 }
 
 impl Reconciler {
@@ -28,8 +31,8 @@ impl Reconciler {
     /// long as that takes.
     pub fn start(parts: Parts, image: Arc<Image>) -> Reconciler {
         let on_disk = open::scan(&parts);
-        let lacking = BTreeMap::new();
-        let mut reconciler = Reconciler { parts, image: Arc::default(), lacking };
+        let (lacking, told) = (BTreeMap::new(), parts.config.load());
+        let mut reconciler = Reconciler { parts, image: Arc::default(), lacking, told };
         reconciler.follow(image, on_disk);
         reconciler
     }
@@ -87,8 +90,11 @@ impl Reconciler {
         let delta = old.delta_to(&new);
         // First, by the config that it had to the end.
         let gone = self.give_up(&delta);
-        if !delta.configs.is_empty() {
-            self.reconfigure(&delta, &new);
+        let config = self.parts.config.load();
+        let is_reread = !config.is_of_the_file_of(&self.told);
+        self.told = config;
+        if !delta.configs.is_empty() || is_reread {
+            self.reconfigure(&delta, &new, is_reread);
         }
         let (wanted, mut opened) = self.wanted(&delta, &new, on_disk);
         opened.extend(self.open(wanted));
@@ -99,10 +105,10 @@ impl Reconciler {
         self.parts.table.set_applied(new.offset);
     }
 
-    /// Puts changed configs in force on what is open.
-    fn reconfigure(&self, delta: &Delta, new: &Image) {
+    /// Puts changed configs in force on what is open; `is_reread` has the broker's file changed.
+    fn reconfigure(&self, delta: &Delta, new: &Image, is_reread: bool) {
         let own = [ConfigResource::broker_default(), ConfigResource::broker(self.parts.node_id)];
-        let all = delta.configs.iter().any(|it| own.contains(it));
+        let all = is_reread || delta.configs.iter().any(|it| own.contains(it));
         if all {
             self.reconfigure_broker(new);
         }

@@ -12,11 +12,11 @@ mod reload;
 mod run;
 
 pub use error::StartError;
-pub use run::{block_on, listen_for_signals};
+pub use run::{block_on, listen_for_hangups, listen_for_signals};
 
 use crate::admin::Admin;
 use crate::api::{Ctx, FetchSessions, ListenerKind, ProducerIds, SERVED, make_wanted_topics};
-use crate::config::{AdminConfig, BrokerConfig, DynamicConfig, Listener};
+use crate::config::{AdminConfig, BrokerConfig, DynamicConfig, Given, Listener};
 use crate::coordinator::{Coordinator, World};
 use crate::metrics::{Metrics, State};
 use crate::net::{Accepting, Budget, Gateways, Limits, Opened, Roster, Telling, open};
@@ -141,6 +141,25 @@ impl Broker {
                 "Every log directory has failed".to_owned()
             }
         }
+    }
+
+    /// Takes over what may change of a file that was read anew, and says in the log what became
+    /// of the rest.
+    pub fn reread(&self, given: &Given) {
+        let reread = self.ctx.config.reread(given);
+        for invalid in &reread.refused {
+            error!("The old value stays: {}", given.refuse(invalid.clone()));
+        }
+        if !reread.waiting.is_empty() {
+            warn!("These keys change with a restart: {}", reread.waiting.join(", "));
+        }
+        match reread.changed.is_empty() {
+            true => info!("The configuration was read anew, and changes nothing now"),
+            false => {
+                info!("The configuration was read anew: {} changed", reread.changed.join(", "))
+            }
+        }
+        self.reload.again();
     }
 
     /// Answers what was asked, gives up the broker's place, and writes all down.

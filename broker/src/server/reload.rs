@@ -9,7 +9,7 @@ use crate::reconcile::{Reconciler, follow};
 use arc_swap::ArcSwap;
 use kraft::image::Image;
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
 /// Whose limits a config changes.
@@ -27,6 +27,8 @@ pub(super) struct Reload {
     images: JoinHandle<()>,
     partitions: JoinHandle<()>,
     failed: watch::Receiver<bool>,
+    /// Has the latest image handed on once more, for a configuration that changed beside it.
+    again: Arc<Notify>,
 }
 
 impl Reload {
@@ -44,8 +46,15 @@ impl Reload {
                 has_failed.send_replace(true);
             }
         });
-        let images = tokio::spawn(hand_on(images, sender, (table, config), limited));
-        Reload { images, partitions, failed }
+        let again = Arc::new(Notify::new());
+        let asked = Arc::clone(&again);
+        let images = tokio::spawn(hand_on((images, asked), sender, (table, config), limited));
+        Reload { images, partitions, failed, again }
+    }
+
+    /// Has what is open told the configuration as it is now.
+    pub(super) fn again(&self) {
+        self.again.notify_one();
     }
 
     /// Comes back when the partitions follow the metadata no more, which is a bug.
@@ -66,7 +75,7 @@ impl Reload {
 }
 
 async fn hand_on(
-    mut images: watch::Receiver<Arc<Image>>,
+    (mut images, again): (watch::Receiver<Arc<Image>>, Arc<Notify>),
     to: watch::Sender<Arc<Image>>,
     (table, config): (Arc<Table>, DynamicConfig),
     Limited { roster, listeners }: Limited,
@@ -86,7 +95,12 @@ async fn hand_on(
             }
             known = now;
         }
-        if images.changed().await.is_err() {
+        let ended = tokio::select! {
+            biased;
+            changed = images.changed() => changed.is_err(),
+            () = again.notified() => false,
+        };
+        if ended {
             return;
         }
     }

@@ -5,11 +5,11 @@ use super::error::StartError;
 use super::limits;
 use crate::config::BrokerConfig;
 use std::future::Future;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::num::NonZero;
 use std::thread::available_parallelism;
 use tokio::runtime::Builder;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::{error, info};
 
 /// Threads for what blocks and is not a cold read: opening logs, syncing them.
@@ -49,6 +49,15 @@ pub async fn listen_for_signals() -> io::Result<()> {
     };
     info!("Terminating process due to signal {name}");
     Ok(())
+}
+
+/// SIGHUPs, which ask for the configuration to be read anew. None where a person started the broker
+/// at a terminal: there it means that the terminal is gone, and ends the process as ever.
+pub fn listen_for_hangups() -> io::Result<Option<Signal>> {
+    if io::stdin().is_terminal() {
+        return Ok(None);
+    }
+    signal(SignalKind::hangup()).map(Some)
 }
 
 /// A panic ends a task, and is a bug; it is told where operators look.

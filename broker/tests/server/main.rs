@@ -5,6 +5,7 @@
 mod addresses;
 mod admin;
 mod compaction;
+mod config;
 mod groups;
 mod hostile;
 mod limits;

@@ -148,20 +148,4 @@ impl Given {
         }
         Ok(())
     }
-
-    /// What the operator should know of, a line each.
-    pub fn warnings(&self) -> Vec<String> {
-        let said = || self.settings.keys().map(String::as_str);
-        let unknown: Vec<&str> = said().filter(|name| find(BROKER, name).is_none()).collect();
-        let inert = |name: &str| find(BROKER, name).is_some_and(|key| !key.has_effect);
-        let inert: Vec<&str> = said().filter(|name| inert(name)).collect();
-        let mut lines = self.notes.clone();
-        if !unknown.is_empty() {
-            lines.push(format!("Unknown keys are ignored: {}", unknown.join(", ")));
-        }
-        if !inert.is_empty() {
-            lines.push(format!("These keys have no effect here: {}", inert.join(", ")));
-        }
-        lines
-    }
 }

@@ -9,12 +9,15 @@ use protocol::config::key::Key;
 use protocol::config::log::LogConfig;
 use protocol::config::net::NetConfig;
 use protocol::config::node::{NodeConfig, QuorumConfig};
+use protocol::config::own::OwnConfig;
 
 /// Lays the defaults of `image` below `given`, on a machine of that name.
 pub(super) fn lay_below(given: &mut Given, image: Image, hostname: &str, mounts: &Mounts) {
     derive_listeners(given, image);
     let origin = || Origin::Image { name: image.name() };
     let mut otherwise = |key: Key, value: &str| given.otherwise(key, value, origin());
+    // A container's own ports are reached by publishing them.
+    otherwise(OwnConfig::admin_listener(), ":9644");
     if image == Image::ConfluentLocal {
         otherwise(NetConfig::listener_security_protocol_map(), {
             "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,PLAINTEXT_HOST:PLAINTEXT"

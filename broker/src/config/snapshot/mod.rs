@@ -209,6 +209,16 @@ impl BrokerConfig {
         next.revalued().map(drop)
     }
 
+    /// The same broker, as if these stood in its file.
+    pub(super) fn with_fixed(&self, fixed: Settings) -> Result<BrokerConfig, Invalid> {
+        BrokerConfig { fixed: Arc::new(fixed), ..self.clone() }.revalued()
+    }
+
+    /// Whether both say the same beside what the metadata says of brokers.
+    pub fn is_of_the_file_of(&self, other: &BrokerConfig) -> bool {
+        Arc::ptr_eq(&self.fixed, &other.fixed)
+    }
+
     /// The values that its layers make.
     fn revalued(mut self) -> Result<BrokerConfig, Invalid> {
         let layers = self.layers();

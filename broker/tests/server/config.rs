@@ -1,0 +1,66 @@
+//! What the configuration has done at a start, and what it changes while the broker runs.
+
+use crate::world::{World, batch, offset, start};
+use broker::config::Given;
+use protocol::messages::{MetadataRequest, MetadataResponse};
+
+async fn metadata(world: &World) -> MetadataResponse {
+    let all = MetadataRequest::default().with_topics(None);
+    world.connect().await.ask(&all, 9).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn topics_that_are_wanted_are_there_when_it_serves_and_stay_as_they_are() {
+    let wanted = "highwater.create.topics=raw:3:1:compact, bad name:1:1,plain:1:2";
+    let world = World::new(&[wanted]).await;
+    let told = metadata(&world).await;
+    let mut topics: Vec<_> = (told.topics.iter())
+        .map(|topic| (topic.name.as_ref().unwrap().as_str(), topic.partitions.len()))
+        .collect();
+    topics.sort_unstable();
+    assert_eq!(topics, [("plain", 1), ("raw", 3)]);
+    let World { broker, dir } = world;
+    broker.stop().await;
+    let broker = start(dir.path(), &["highwater.create.topics=raw:9:1"]).await.unwrap();
+    let world = World { broker, dir };
+    let raw = metadata(&world).await;
+    let raw = raw.topics.iter().find(|it| it.name.as_ref().unwrap().as_str() == "raw").unwrap();
+    assert_eq!(raw.partitions.len(), 3);
+    world.broker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_has_the_id_that_it_is_given_and_is_taken_for_no_other() {
+    let world = World::new(&["highwater.cluster.id=test_kafka_cluster_id"]).await;
+    let told = metadata(&world).await;
+    assert_eq!(told.cluster_id.unwrap().as_str(), "test_kafka_cluster_id");
+    let World { broker, dir } = world;
+    broker.stop().await;
+    let refused = start(dir.path(), &["highwater.cluster.id=other"]).await.err().unwrap();
+    assert!(
+        refused.to_string().contains("belongs to cluster 'test_kafka_cluster_id', not 'other'")
+    );
+    start(dir.path(), &[]).await.unwrap().stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_file_says_anew_is_told_to_what_is_open() {
+    let world = World::new(&[]).await;
+    let mut client = world.connect().await;
+    client.create("t").await;
+    assert_eq!(offset(&client.produce("t", batch(2000)).await), Ok(0));
+    let given = Given::standalone().with_override("message.max.bytes=1000").unwrap();
+    world.broker.reread(&given);
+    // Partitions are told one after the other, behind the broker's back.
+    let mut next = 1;
+    let code = loop {
+        match offset(&client.produce("t", batch(2000)).await) {
+            Ok(found) => assert_eq!(found, next),
+            Err(code) => break code,
+        }
+        next += 1;
+    };
+    assert_eq!(code, 10); // MESSAGE_TOO_LARGE
+    assert_eq!(offset(&client.produce("t", batch(100)).await), Ok(next));
+    world.broker.stop().await;
+}
