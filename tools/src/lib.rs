@@ -19,6 +19,7 @@ pub mod output;
 pub mod properties;
 mod run_class;
 mod topics;
+pub mod verbs;
 
 use kraft::env::Env;
 use std::ffi::OsString;

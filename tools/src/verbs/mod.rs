@@ -1,0 +1,88 @@
+//! Highwater's own commands for a cluster: `highwater topic`, `group`, `config get` and `set`,
+//! `cluster`. They talk to any Kafka broker; where Kafka's tools print what scripts parse, these print
+//! a table for people or, by `-o json`, JSON for programs.
+
+mod cluster;
+mod config;
+mod group;
+mod shown;
+mod topic;
+
+pub use cluster::Cluster;
+pub use config::{Get, Set};
+pub use group::Group;
+pub use shown::Form;
+pub use topic::Topic;
+
+use crate::client::{Client, Entrance, block_on};
+use crate::failure::Failure;
+use crate::output::{Output, complain};
+use crate::properties;
+use clap::Args;
+use kraft::env::Env;
+use std::process::ExitCode;
+
+/// Whom to ask, and how to print what they say.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Common {
+    /// Brokers to begin with; one that answers is enough.
+    #[arg(long, short, global = true, value_name = "HOST:PORT,..")]
+    #[arg(default_value = "localhost:9092")]
+    pub bootstrap: String,
+    /// A file of client properties, as Kafka's tools take it.
+    #[arg(long, global = true, value_name = "FILE")]
+    pub command_config: Option<String>,
+    /// How to print it.
+    #[arg(long, short, global = true, value_enum, default_value_t = Form::Table)]
+    pub output: Form,
+}
+
+/// One of the commands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verb {
+    Topic(Topic),
+    Group(Group),
+    Get(Get),
+    Set(Set),
+    Cluster(Cluster),
+}
+
+/// Does it, and says how it ended.
+#[must_use]
+pub fn run(verb: &Verb, common: &Common, env: &Env) -> ExitCode {
+    let mut output = Output::stdout();
+    let done = act(verb, common, env, &mut output);
+    match done.and(output.flush()) {
+        Ok(()) | Err(Failure::Help | Failure::Version | Failure::Closed) => ExitCode::SUCCESS,
+        Err(Failure::Exit(code)) => ExitCode::from(code),
+        Err(Failure::Told(why) | Failure::Usage(why)) => {
+            complain(&why);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn act(verb: &Verb, common: &Common, env: &Env, output: &mut Output) -> Result<(), Failure> {
+    let properties = properties::read(env, common.command_config.as_deref(), &[])?;
+    let mut client = Client::new(env, Entrance::Brokers(&common.bootstrap), &properties)?;
+    let (client, form) = (&mut client, common.output);
+    block_on(async {
+        match verb {
+            Verb::Topic(topic) => topic.run(client, form, output).await,
+            Verb::Group(group) => group.run(client, form, output).await,
+            Verb::Get(get) => get.run(client, form, output).await,
+            Verb::Set(set) => set.run(client, output).await,
+            Verb::Cluster(cluster) => cluster.run(client, form, output).await,
+        }
+    })
+}
+
+/// `key=value`
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.trim().is_empty() => {
+            Ok((key.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("a key, `=` and a value, as in retention.ms=86400000".to_owned()),
+    }
+}
