@@ -1,7 +1,9 @@
 //! The program `highwater`.
 
 use broker::cli::kafka::{self, Kafka};
-use broker::cli::{Cli, Command, Config, Given as From, Level, Output, Storage, check, render};
+use broker::cli::{
+    Asked, Cli, Command, Config, Given as From, Level, Output, Storage, check, manual, render,
+};
 use broker::config::load::load;
 use broker::config::{BrokerConfig, Given};
 use broker::server::log_levels::Levels;
@@ -14,6 +16,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 use tokio::signal::unix::Signal;
+use tools::verbs::{self, Verb};
 use tracing::level_filters::LevelFilter;
 use tracing::{error, info, warn};
 
@@ -113,6 +116,23 @@ fn as_highwater(command: Command, env: Env) -> Result<ExitCode, String> {
         Command::Storage(Storage::Info(given)) => info(&given, &env),
         Command::Config(Config::Check(how)) => look(&how, &env),
         Command::Config(Config::Render(given)) => write_out(&given, &env),
+        Command::Config(Config::Get { common, get }) => {
+            return Ok(verbs::run(&Verb::Get(get), &common, &env));
+        }
+        Command::Config(Config::Set { common, set }) => {
+            return Ok(verbs::run(&Verb::Set(set), &common, &env));
+        }
+        Command::Topic(Asked { common, verb }) => {
+            return Ok(verbs::run(&Verb::Topic(verb), &common, &env));
+        }
+        Command::Group(Asked { common, verb }) => {
+            return Ok(verbs::run(&Verb::Group(verb), &common, &env));
+        }
+        Command::Cluster(Asked { common, verb }) => {
+            return Ok(verbs::run(&Verb::Cluster(verb), &common, &env));
+        }
+        Command::Completions { shell } => Ok(manual::completions(shell)),
+        Command::Man => manual::page(),
     };
     done.map(|()| ExitCode::SUCCESS)
 }

@@ -2,12 +2,15 @@
 
 pub mod check;
 pub mod kafka;
+pub mod manual;
 pub mod render;
 
 use crate::config::image::Image;
 use crate::config::load::{From, Sources};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use std::path::PathBuf;
+use tools::verbs::{self, Common};
 
 /// A broker that speaks Kafka's protocol and keeps Kafka's files.
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
@@ -30,9 +33,28 @@ pub enum Command {
     /// Look at log directories while no broker runs on them.
     #[command(subcommand)]
     Storage(Storage),
-    /// Say what a broker would be told, without starting one.
+    /// What brokers, topics and groups are told: without starting a broker, and while one runs.
     #[command(subcommand)]
     Config(Config),
+    /// Topics of a cluster: list, describe, create, grow, delete.
+    Topic(Asked<verbs::Topic>),
+    /// Groups of a cluster.
+    Group(Asked<verbs::Group>),
+    /// A cluster and its brokers.
+    Cluster(Asked<verbs::Cluster>),
+    /// Print what makes a shell complete these commands: `source <(highwater completions bash)`.
+    Completions { shell: Shell },
+    /// Print the manual page: `highwater man | man -l -`.
+    Man,
+}
+
+/// A command for a cluster, which may be of any Kafka brokers.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Asked<T: Subcommand> {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub verb: T,
 }
 
 /// Where the configuration stands.
@@ -113,6 +135,20 @@ pub enum Config {
     Check(Check),
     /// Print the server.properties that an image's environment amounts to.
     Render(Given),
+    /// Print the configs of a topic, a broker or a group of a running cluster.
+    Get {
+        #[command(flatten)]
+        common: Common,
+        #[command(flatten)]
+        get: verbs::Get,
+    },
+    /// Change the configs of a topic, a broker or a group of a running cluster.
+    Set {
+        #[command(flatten)]
+        common: Common,
+        #[command(flatten)]
+        set: verbs::Set,
+    },
 }
 
 #[derive(Args, Clone, Debug, PartialEq, Eq)]

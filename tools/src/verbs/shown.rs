@@ -135,7 +135,8 @@ mod tests {
         let mut rows = Rows::new(&["name", "startOffset", "isr"]);
         rows.push(vec![json!("orders"), json!(7), json!([1, 2])]);
         rows.push(vec![json!("o"), json!(1200), Value::Null]);
-        let want = ["NAME    START OFFSET  ISR", "orders             7  1,2", "o               1200  -"];
+        let want =
+            ["NAME    START OFFSET  ISR", "orders             7  1,2", "o               1200  -"];
         assert_eq!(rows.lines(), want);
         assert_eq!(rows.json()[0], json!({ "name": "orders", "startOffset": 7, "isr": [1, 2] }));
     }

@@ -1,7 +1,7 @@
 //! `highwater topic`.
 
-use super::shown::{Form, Rows, print_one};
 use super::pair;
+use super::shown::{Form, Rows, print_one};
 use crate::admin::configs::{self, Kind, Resource, source};
 use crate::admin::offsets::{self, EARLIEST, LATEST};
 use crate::admin::text;
@@ -240,8 +240,7 @@ async fn grow(
     partitions: i32,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let topic =
-        CreatePartitionsTopic::default().with_name(name_of(name)).with_count(partitions);
+    let topic = CreatePartitionsTopic::default().with_name(name_of(name)).with_count(partitions);
     let request = CreatePartitionsRequest::default()
         .with_topics(vec![topic.with_assignments(None)])
         .with_timeout_ms(client.request_timeout_ms());

@@ -1,0 +1,64 @@
+//! The manual page and the completions of shells, made of the arguments that there are.
+
+use super::Cli;
+use clap::CommandFactory;
+use clap_complete::{Shell, generate};
+use std::io::{self, ErrorKind, Write};
+
+/// Prints what `shell` reads to complete `highwater`.
+pub fn completions(shell: Shell) {
+    let mut script = Vec::new();
+    generate(shell, &mut Cli::command(), "highwater", &mut script);
+    // Whoever closed stdout does not read it.
+    drop(io::stdout().write_all(&script));
+}
+
+/// Prints the manual page, that of each command below that of the program.
+///
+/// # Errors
+/// Stdout takes nothing, for another reason than that its reader has gone.
+pub fn page() -> Result<(), String> {
+    let mut page = Vec::new();
+    let written = write_page(&mut page).and_then(|()| io::stdout().write_all(&page));
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}
+
+fn write_page(to: &mut Vec<u8>) -> io::Result<()> {
+    let mut cli = Cli::command();
+    cli.build();
+    clap_mangen::Man::new(cli.clone()).render(to)?;
+    for command in cli.get_subcommands().filter(|it| it.get_name() != "help") {
+        write_command(command, &format!("highwater {}", command.get_name()), to)?;
+    }
+    Ok(())
+}
+
+/// A section for a command, and for each below it.
+fn write_command(command: &clap::Command, name: &str, to: &mut Vec<u8>) -> io::Result<()> {
+    writeln!(to, ".SH \"{}\"", name.to_uppercase())?;
+    let man = clap_mangen::Man::new(command.clone());
+    man.render_description_section(to)?;
+    man.render_options_section(to)?;
+    for below in command.get_subcommands().filter(|it| it.get_name() != "help") {
+        write_command(below, &format!("{name} {}", below.get_name()), to)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_manual_page_has_every_command() {
+        let mut page = Vec::new();
+        write_page(&mut page).unwrap();
+        let page = String::from_utf8(page).unwrap();
+        for name in ["START", "TOPIC CREATE", "CONFIG CHECK", "CONFIG SET"] {
+            assert!(page.contains(&format!(".SH \"HIGHWATER {name}\"")), "{name}:\n{page}");
+        }
+    }
+}
