@@ -1,6 +1,6 @@
 //! `highwater config get` and `set`: what a topic, a broker or a group is told, while they run.
 
-use super::pair;
+use super::pair::pair;
 use super::shown::{Form, Rows};
 use crate::admin::configs::{self, Entry, Kind, Resource, source};
 use crate::client::Client;

@@ -5,6 +5,7 @@
 mod cluster;
 mod config;
 mod group;
+mod pair;
 mod shown;
 mod topic;
 
@@ -75,14 +76,4 @@ fn act(verb: &Verb, common: &Common, env: &Env, output: &mut Output) -> Result<(
             Verb::Cluster(cluster) => cluster.run(client, form, output).await,
         }
     })
-}
-
-/// `key=value`
-fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.trim().is_empty() => {
-            Ok((key.trim().to_owned(), value.trim().to_owned()))
-        }
-        _ => Err("a key, `=` and a value, as in retention.ms=86400000".to_owned()),
-    }
 }

@@ -1,6 +1,6 @@
 //! `highwater topic`.
 
-use super::pair;
+use super::pair::pair;
 use super::shown::{Form, Rows, print_one};
 use crate::admin::configs::{self, Kind, Resource, source};
 use crate::admin::offsets::{self, EARLIEST, LATEST};
