@@ -15,7 +15,10 @@ use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 use tokio::signal::unix::Signal;
+use tools::doctor::{self, Examination};
+use tools::failure::Failure;
 use tools::verbs::{self, Verb};
 use tracing::level_filters::LevelFilter;
 use tracing::{error, info, warn};
@@ -114,6 +117,7 @@ fn as_highwater(command: Command, env: Env) -> Result<ExitCode, String> {
             },
         ),
         Command::Storage(Storage::Info(given)) => info(&given, &env),
+        Command::Doctor(how) => return examine(&how, &env),
         Command::Config(Config::Check(how)) => look(&how, &env),
         Command::Config(Config::Render(given)) => write_out(&given, &env),
         Command::Config(Config::Get { common, get }) => {
@@ -179,6 +183,21 @@ fn look(how: &broker::cli::Check, env: &Env) -> Result<(), String> {
 }
 
 /// Writes a server.properties to stdout, and what a start with it would not tell to stderr.
+/// Says why clients cannot work with a broker; with 1 when they cannot.
+fn examine(how: &broker::cli::Doctor, env: &Env) -> Result<ExitCode, String> {
+    let what = Examination {
+        bootstrap: how.bootstrap.clone(),
+        limit: Duration::from_secs(how.timeout),
+        is_json: how.output == Output::Json,
+    };
+    match doctor::run(&what, env, &mut tools::output::Output::stdout()) {
+        // Whoever reads no further has no use for more.
+        Ok(()) | Err(Failure::Closed | Failure::Help | Failure::Version) => Ok(ExitCode::SUCCESS),
+        Err(Failure::Exit(code)) => Ok(ExitCode::from(code)),
+        Err(Failure::Usage(why) | Failure::Told(why)) => Err(why),
+    }
+}
+
 fn write_out(from: &From, env: &Env) -> Result<(), String> {
     let given = given(from, env)?;
     print(&render::lines(&given));

@@ -7,6 +7,7 @@ pub mod client;
 mod cluster;
 mod configs;
 mod delete_records;
+pub mod doctor;
 pub mod entrance;
 pub mod failure;
 mod features;

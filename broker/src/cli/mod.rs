@@ -36,6 +36,9 @@ pub enum Command {
     /// What brokers, topics and groups are told: without starting a broker, and while one runs.
     #[command(subcommand)]
     Config(Config),
+    /// Find out why a client cannot work with a broker, any Kafka broker: go where a client goes,
+    /// and say what it is told and why that fails. Fails when something is wrong.
+    Doctor(Doctor),
     /// Topics of a cluster: list, describe, create, grow, delete.
     Topic(Asked<verbs::Topic>),
     /// Groups of a cluster.
@@ -149,6 +152,19 @@ pub enum Config {
         #[command(flatten)]
         set: verbs::Set,
     },
+}
+
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Doctor {
+    /// What clients are given as bootstrap servers: `host:port`, comma-separated.
+    #[arg(value_name = "BOOTSTRAP", default_value = "localhost:9092")]
+    pub bootstrap: String,
+    /// How long each step may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub timeout: u64,
+    /// How to print it.
+    #[arg(long, short, value_enum, default_value_t = Output::Table)]
+    pub output: Output,
 }
 
 #[derive(Args, Clone, Debug, PartialEq, Eq)]

@@ -12,6 +12,7 @@
 mod addresses;
 mod adopt;
 mod cli;
+mod doctor;
 mod dump;
 mod faults;
 mod groups;

@@ -104,6 +104,17 @@ impl Connection {
         read::<R>(versions.max, answer)
     }
 
+    /// As [`Connection::ask`], for who goes by this one connection alone.
+    ///
+    /// # Errors
+    /// `NetworkException` when the connection has ended.
+    pub async fn ask_here<R: Request>(&mut self, request: &R) -> Result<R::Response, Refused> {
+        self.ask(request).await.map_err(|trouble| match trouble {
+            Trouble::Refused(refused) => refused,
+            Trouble::Gone(error) => Refused::of(ErrorCode::NetworkException, error.to_string()),
+        })
+    }
+
     async fn exchange<R: Request>(&mut self, request: &R, version: i16) -> Result<Bytes, Trouble> {
         self.last_id = self.last_id.wrapping_add(1);
         let frame = request.frame(version, self.last_id, &self.client_id).map_err(|why| {
