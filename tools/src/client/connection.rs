@@ -109,7 +109,7 @@ impl Connection {
     /// # Errors
     /// `NetworkException` when the connection has ended.
     pub async fn ask_here<R: Request>(&mut self, request: &R) -> Result<R::Response, Refused> {
-        self.ask(request).await.map_err(|trouble| match trouble {
+        self.ask(request, 0).await.map_err(|trouble| match trouble {
             Trouble::Refused(refused) => refused,
             Trouble::Gone(error) => Refused::of(ErrorCode::NetworkException, error.to_string()),
         })
