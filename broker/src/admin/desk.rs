@@ -5,11 +5,17 @@ use crate::config::AdminConfig;
 use crate::metrics::Metrics;
 use arc_swap::ArcSwapOption;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Pages of messages that are read at a time.
+const READERS_MAX: usize = 2;
 
 /// See the module.
 pub(super) struct Desk {
     pub(super) config: AdminConfig,
     pub(super) metrics: Arc<Metrics>,
+    /// Who reads messages, which may wait for a disk.
+    pub(super) readers: Semaphore,
     /// None while the broker starts, and again when it stops: its directories are held no longer
     /// than it needs.
     broker: ArcSwapOption<Ctx>,
@@ -17,7 +23,12 @@ pub(super) struct Desk {
 
 impl Desk {
     pub(super) fn new(config: AdminConfig, metrics: Arc<Metrics>) -> Desk {
-        Desk { config, metrics, broker: ArcSwapOption::empty() }
+        Desk {
+            config,
+            metrics,
+            readers: Semaphore::new(READERS_MAX),
+            broker: ArcSwapOption::empty(),
+        }
     }
 
     pub(super) fn broker(&self) -> Option<Arc<Ctx>> {

@@ -6,9 +6,11 @@
 //! page), and leaves as a `body`.
 
 mod body;
+mod census;
 mod desk;
 mod guard;
 mod health;
+mod page;
 mod port;
 mod route;
 mod stream;

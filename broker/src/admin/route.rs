@@ -2,7 +2,7 @@
 
 use super::body::{Body, text};
 use super::desk::Desk;
-use super::{guard, health};
+use super::{guard, health, page};
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 
@@ -10,11 +10,11 @@ use hyper::{Response, StatusCode};
 pub(super) async fn answer(desk: &Desk, request: &Parts) -> Response<Body> {
     match guard::refusal(&desk.config, request) {
         Some(refusal) => refusal,
-        None => page(desk, request).await,
+        None => routed(desk, request).await,
     }
 }
 
-async fn page(desk: &Desk, request: &Parts) -> Response<Body> {
+async fn routed(desk: &Desk, request: &Parts) -> Response<Body> {
     let state = desk.metrics.state.get();
     match request.uri.path() {
         "/" => index(desk),
@@ -22,7 +22,10 @@ async fn page(desk: &Desk, request: &Parts) -> Response<Body> {
         // The other spellings are those that health checks of other images ask for.
         "/health/ready" | "/v1/status/ready" | "/v1/ready" | "/v1/ready/" => health::ready(state),
         "/v1/broker-state" | "/v1/broker-state/" => health::broker_state(state),
-        _ => text(StatusCode::NOT_FOUND, "There is no such page."),
+        path => match path.strip_prefix("/api/") {
+            Some(path) => page::answer(desk, path, request.uri.query().unwrap_or_default()).await,
+            None => text(StatusCode::NOT_FOUND, "There is no such page."),
+        },
     }
 }
 

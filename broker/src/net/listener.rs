@@ -8,7 +8,7 @@ use super::roster::{Full, Roster, Seat};
 use super::service::Service;
 use super::told::Telling;
 use crate::api::{ListenerKind, RequestContext};
-use crate::metrics::Metrics;
+use crate::metrics::{ListenerConnections, Metrics, Open};
 use arc_swap::ArcSwap;
 use kraft::env::{Endpoint, Env, Listener, Stream};
 use socket2::SockRef;
@@ -30,12 +30,20 @@ pub struct Opened {
     /// Who a client is that did not say.
     anonymous: Arc<str>,
     socket: Box<dyn Listener>,
+    connections: Arc<ListenerConnections>,
 }
 
 /// Binds. An error is the system's, as that the port is taken.
-pub async fn open(env: &Env, name: &str, kind: ListenerKind, at: &Endpoint) -> io::Result<Opened> {
+pub async fn open(
+    env: &Env,
+    name: &str,
+    kind: ListenerKind,
+    at: &Endpoint,
+    metrics: &Metrics,
+) -> io::Result<Opened> {
     let socket = env.net.listen(at).await?;
-    Ok(Opened { name: name.into(), kind, anonymous: "User:ANONYMOUS".into(), socket })
+    let (anonymous, connections) = ("User:ANONYMOUS".into(), metrics.connections.of(name));
+    Ok(Opened { name: name.into(), kind, anonymous, socket, connections })
 }
 
 /// What the connections of a listener share.
@@ -43,7 +51,6 @@ pub async fn open(env: &Env, name: &str, kind: ListenerKind, at: &Endpoint) -> i
 #[expect(missing_debug_implementations, reason = "a doorway has nothing of its own to show")]
 pub struct Accepting {
     pub service: Arc<dyn Service>,
-    pub metrics: Arc<Metrics>,
     /// Exchanged when the config changes; a connection keeps what it began with.
     pub limits: Arc<ArcSwap<Limits>>,
     pub roster: Arc<Roster>,
@@ -101,13 +108,13 @@ impl Opened {
     }
 
     fn serve(&self, stream: Box<dyn Stream>, peer: SocketAddr, seat: Seat, shared: &Accepting) {
-        let Accepting { service, metrics, budget, telling, .. } = shared;
+        let Accepting { service, budget, telling, .. } = shared;
         let limits = shared.limits.load_full();
         if let Err(error) = set_options(&*stream, &limits) {
             debug!("no options for the connection from {peer}: {error}"); // It is gone already.
             return;
         }
-        metrics.connections.count();
+        let open = Open::new(&self.connections);
         let local = stream.socket().and_then(|socket| socket.local_addr().ok());
         let from = RequestContext {
             listener: Arc::clone(&self.name),
@@ -123,6 +130,7 @@ impl Opened {
         // A panic ends the task, and with it this connection alone.
         tokio::spawn(async move {
             let end = connection.run().await;
+            drop(open);
             if end.is_refusal() {
                 warn!(target: "kafka.network.Processor", "Closed the connection from {peer}: {end}");
             } else {

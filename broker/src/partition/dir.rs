@@ -1,5 +1,6 @@
 //! A log directory: whether it can be used, and what in it waits for the disk.
 
+use crate::metrics::TotalTraffic;
 use parking_lot::{Condvar, Mutex};
 use protocol::ids::Uuid;
 use std::collections::VecDeque;
@@ -60,6 +61,8 @@ pub struct Dir {
     behind: AtomicU64,
     /// Bytes appended since the start.
     written: AtomicU64,
+    /// Of all partitions that are or were in it.
+    pub traffic: TotalTraffic,
     queue: Mutex<Queue>,
     wake: Condvar,
     /// Told when it fails.
@@ -131,6 +134,7 @@ impl Dir {
             is_short: AtomicBool::new(false),
             behind: AtomicU64::new(0),
             written: AtomicU64::new(0),
+            traffic: TotalTraffic::default(),
             queue: Mutex::default(),
             wake: Condvar::new(),
             on_failure: OnceLock::new(),

@@ -4,6 +4,7 @@ use super::dir::{Dir, LOG_BEHIND_BYTES, Lags, Syncs};
 use super::leader::{Effects, Event, Leader, Rules, Term};
 use super::waiters::{Waiters, Wakeup};
 use crate::error::ToCode;
+use crate::metrics::{PartitionTraffic, Traffic};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use protocol::error::ErrorCode;
@@ -28,6 +29,7 @@ pub struct Partition {
     /// all move it; the watermark is published while it is held, so that it never falls.
     leader: Mutex<Option<Leader>>,
     waiters: Waiters,
+    pub traffic: PartitionTraffic,
     /// Bytes appended but not yet synced.
     behind: AtomicU64,
     /// It stands in the flusher's queue.
@@ -44,6 +46,22 @@ pub struct Fault {
     pub message: Option<String>,
     /// The records at fault, where it is some of a batch.
     pub record_errors: Vec<RecordError>,
+}
+
+impl Fault {
+    /// Whether Apache Kafka counts it as a produce that failed: it leaves out what a client is to
+    /// blame for, or gets over by asking again.
+    pub fn is_unexpected(&self) -> bool {
+        !matches!(
+            self.code,
+            ErrorCode::NotLeaderOrFollower
+                | ErrorCode::MessageTooLarge
+                | ErrorCode::RecordListTooLarge
+                | ErrorCode::CorruptMessage
+                | ErrorCode::KafkaStorageError
+                | ErrorCode::UnsupportedCompressionType
+        )
+    }
 }
 
 impl From<ErrorCode> for Fault {
@@ -128,6 +146,7 @@ impl Partition {
             log,
             leader: Mutex::default(),
             waiters: Waiters::default(),
+            traffic: PartitionTraffic::default(),
             behind: AtomicU64::new(0),
             is_queued: AtomicBool::new(false),
             is_retired: AtomicBool::new(false),
@@ -226,6 +245,18 @@ impl Partition {
         acks: i16,
         now_ms: i64,
     ) -> Result<Appended, Fault> {
+        let bytes = records.len() as u64;
+        let appended = self.try_append(records, acks, now_ms);
+        self.count_append(bytes, &appended);
+        appended
+    }
+
+    fn try_append(
+        self: &Arc<Partition>,
+        records: Bytes,
+        acks: i16,
+        now_ms: i64,
+    ) -> Result<Appended, Fault> {
         self.check_usable()?;
         let leader_epoch = {
             let leader = self.leader.lock();
@@ -264,9 +295,35 @@ impl Partition {
             return Err(self.no_room());
         }
         let context = AppendContext { leader_epoch: epoch, now_ms, origin: Origin::Coordinator };
-        let appended = self.log.append(records, &context).map_err(|error| self.refused(error))?;
+        let appended = self.log.append(records, &context).map_err(|error| self.refused(error));
+        self.count_append(bytes, &appended);
+        let appended = appended?;
         self.moved(bytes);
         Ok(appended)
+    }
+
+    fn count_append(&self, bytes: u64, appended: &Result<Appended, Fault>) {
+        let mut more = Traffic { produce_requests: 1, ..Traffic::default() };
+        match appended {
+            Ok(it) if it.duplicate => {}
+            Ok(it) => {
+                let messages = it.last_offset - it.base_offset + 1;
+                more.messages_in = u64::try_from(messages).unwrap_or(0);
+                more.bytes_in = bytes;
+            }
+            Err(fault) => {
+                let is_too_large = [ErrorCode::MessageTooLarge, ErrorCode::RecordListTooLarge];
+                more.bytes_rejected = if is_too_large.contains(&fault.code) { bytes } else { 0 };
+                more.failed_produce_requests = u64::from(fault.is_unexpected());
+            }
+        }
+        self.count(more);
+    }
+
+    /// Counts for this partition and for all.
+    pub fn count(&self, more: Traffic) {
+        self.traffic.add(more);
+        self.dir.traffic.add(more);
     }
 
     /// The log has grown by `bytes`.

@@ -84,7 +84,7 @@ impl Broker {
         };
         let mut opened = Vec::new();
         for listener in &config.listeners.all {
-            opened.push((listener, listen(&env, &config, listener).await?));
+            opened.push((listener, listen(&env, &config, listener, &metrics).await?));
         }
         register_controller(&node, &env, node_id, advertised(&opened, true)).await?;
         let candidate = Candidate {
@@ -334,7 +334,6 @@ async fn accept(
         say_awaiting(&opened, &telling);
         accepting.spawn(opened.accept(Accepting {
             service: Arc::new(ctx.clone()),
-            metrics: Arc::clone(&ctx.metrics),
             limits,
             roster: Arc::clone(roster),
             budget: Arc::clone(&budget),
@@ -348,6 +347,7 @@ async fn listen(
     env: &Env,
     config: &BrokerConfig,
     listener: &Listener,
+    metrics: &Metrics,
 ) -> Result<Opened, StartError> {
     let kind = if listener.is_controller { ListenerKind::Controller } else { ListenerKind::Client };
     let at = Endpoint {
@@ -355,7 +355,7 @@ async fn listen(
         port: listener.bind.port,
         backlog: u32::try_from(config.values.net.socket_listen_backlog_size).unwrap_or(1),
     };
-    let opened = open(env, &listener.name, kind, &at).await;
+    let opened = open(env, &listener.name, kind, &at, metrics).await;
     opened.map_err(|error| {
         StartError::Listen(format!("{}://{}", listener.name, listener.bind), error)
     })

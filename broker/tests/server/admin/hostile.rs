@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-#[track_caller]
 async fn check(at: SocketAddr, request: &str, want: u16) {
     let answer = raw(at, request.as_bytes()).await.unwrap();
     assert_eq!(answer.status, want, "{request}");

@@ -3,3 +3,4 @@
 mod health;
 mod hostile;
 mod http;
+mod pages;
