@@ -1,4 +1,4 @@
-//! Responses.
+//! Responses: whole, or in parts that are made as the client takes them.
 
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
@@ -11,6 +11,8 @@ use std::task::{Context, Poll};
 /// What follows the head of a response.
 pub(super) enum Body {
     Whole(Option<Bytes>),
+    /// Made one after the other, so that a long page costs no more memory than a part of it.
+    Parts(Box<dyn Iterator<Item = Bytes> + Send>),
 }
 
 impl HttpBody for Body {
@@ -23,6 +25,7 @@ impl HttpBody for Body {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let next = match &mut *self {
             Body::Whole(bytes) => bytes.take(),
+            Body::Parts(parts) => parts.next(),
         };
         Poll::Ready(next.map(|bytes| Ok(Frame::data(bytes))))
     }
@@ -34,6 +37,7 @@ impl HttpBody for Body {
     fn size_hint(&self) -> SizeHint {
         match self {
             Body::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
+            Body::Parts(_) => SizeHint::default(),
         }
     }
 }

@@ -8,10 +8,12 @@
 mod body;
 mod census;
 mod desk;
+mod exposition;
 mod guard;
 mod health;
 mod page;
 mod port;
+mod readings;
 mod route;
 mod stream;
 

@@ -58,7 +58,7 @@ impl Admin {
         metrics: Arc<Metrics>,
     ) -> Result<Admin, (Endpoint, io::Error)> {
         let (wanted, is_asked_for) = (config.listener.clone(), config.is_asked_for);
-        let desk = Arc::new(Desk::new(config, metrics));
+        let desk = Arc::new(Desk::new(config, metrics, env));
         let Some(at) = wanted else { return Ok(Admin { desk, open: None }) };
         let endpoint = env::Endpoint { host: at.host.clone(), port: at.port, backlog: BACKLOG };
         let opened = async {

@@ -2,25 +2,27 @@
 
 use super::body::{Body, text};
 use super::desk::Desk;
-use super::{guard, health, page};
+use super::{exposition, guard, health, page};
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
+use std::sync::Arc;
 
 /// Answers a request whose head is `request`.
-pub(super) async fn answer(desk: &Desk, request: &Parts) -> Response<Body> {
+pub(super) async fn answer(desk: &Arc<Desk>, request: &Parts) -> Response<Body> {
     match guard::refusal(&desk.config, request) {
         Some(refusal) => refusal,
         None => routed(desk, request).await,
     }
 }
 
-async fn routed(desk: &Desk, request: &Parts) -> Response<Body> {
+async fn routed(desk: &Arc<Desk>, request: &Parts) -> Response<Body> {
     let state = desk.metrics.state.get();
     match request.uri.path() {
         "/" => index(desk),
         "/health/live" => health::live(state),
         // The other spellings are those that health checks of other images ask for.
         "/health/ready" | "/v1/status/ready" | "/v1/ready" | "/v1/ready/" => health::ready(state),
+        "/metrics" => exposition::page(desk).await,
         "/v1/broker-state" | "/v1/broker-state/" => health::broker_state(state),
         path => match path.strip_prefix("/api/") {
             Some(path) => page::answer(desk, path, request.uri.query().unwrap_or_default()).await,
@@ -30,8 +32,11 @@ async fn routed(desk: &Desk, request: &Parts) -> Response<Body> {
 }
 
 /// Where to go from here.
-fn index(desk: &Desk) -> Response<Body> {
+fn index(desk: &Arc<Desk>) -> Response<Body> {
     let cluster = desk.broker().map(|broker| format!(" of cluster {}", broker.cluster_id));
     let cluster = cluster.unwrap_or_default();
-    text(StatusCode::OK, &format!("A Highwater broker{cluster}. See /health/live, /health/ready."))
+    text(
+        StatusCode::OK,
+        &format!("A Highwater broker{cluster}. See /health/ready, /metrics, /api/topics."),
+    )
 }

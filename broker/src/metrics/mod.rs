@@ -2,11 +2,15 @@
 
 pub mod connections;
 pub mod counter;
+pub mod histogram;
+pub mod requests;
 pub mod state;
 pub mod traffic;
 
 pub use connections::{Connections, ListenerConnections, Open};
-pub use counter::Counter;
+pub use counter::{Counter, Gauge, OneMore};
+pub use histogram::Histogram;
+pub use requests::Requests;
 pub use state::{BrokerState, State};
 pub use traffic::{PartitionTraffic, TotalTraffic, Traffic};
 
@@ -16,8 +20,12 @@ pub struct Metrics {
     /// How far the broker is between its start and its stop.
     pub state: BrokerState,
     pub connections: Connections,
-    /// Frames that were read.
-    pub requests: Counter,
+    /// By their API.
+    pub requests: Requests,
+    /// Requests that are read and may not start yet.
+    pub parked: Gauge,
+    pub waiting_fetches: Gauge,
+    pub waiting_produces: Gauge,
     /// Requests that ended with UNKNOWN_SERVER_ERROR, as an answer that could not be written: each
     /// is a bug.
     pub unknown_server_errors: Counter,

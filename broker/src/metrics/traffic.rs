@@ -8,7 +8,7 @@ use std::ops::{Add, AddAssign};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Cells of a counter that many threads share. More threads than cells share them, and lose nothing.
-const CELLS: usize = 16;
+pub(super) const CELLS: usize = 16;
 
 /// Counts, as they were at some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -51,6 +51,7 @@ pub async fn open(
 #[expect(missing_debug_implementations, reason = "a doorway has nothing of its own to show")]
 pub struct Accepting {
     pub service: Arc<dyn Service>,
+    pub metrics: Arc<Metrics>,
     /// Exchanged when the config changes; a connection keeps what it began with.
     pub limits: Arc<ArcSwap<Limits>>,
     pub roster: Arc<Roster>,
@@ -108,7 +109,7 @@ impl Opened {
     }
 
     fn serve(&self, stream: Box<dyn Stream>, peer: SocketAddr, seat: Seat, shared: &Accepting) {
-        let Accepting { service, budget, telling, .. } = shared;
+        let Accepting { service, metrics, budget, telling, .. } = shared;
         let limits = shared.limits.load_full();
         if let Err(error) = set_options(&*stream, &limits) {
             debug!("no options for the connection from {peer}: {error}"); // It is gone already.
@@ -125,7 +126,7 @@ impl Opened {
             client_id: Arc::default(),
             correlation_id: 0,
         };
-        let asked = (Arc::clone(service), from);
+        let asked = (Arc::clone(service), Arc::clone(metrics), from);
         let connection = Connection::new(stream, asked, seat, (limits, Arc::clone(budget)));
         // A panic ends the task, and with it this connection alone.
         tokio::spawn(async move {

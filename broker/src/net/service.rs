@@ -20,7 +20,7 @@ impl Service for Ctx {
     }
 
     fn call(&self, from: &RequestContext, (key, version): (ApiKey, i16), body: Bytes) -> Answer {
-        self.metrics.requests.count();
+        self.metrics.requests.began(key, version);
         let answer = dispatch(self, from, key.code(), version, body);
         if matches!(answer, Err(Close(ErrorCode::UnknownServerError))) {
             self.metrics.unknown_server_errors.count();

@@ -1,6 +1,6 @@
 //! A log directory: whether it can be used, and what in it waits for the disk.
 
-use crate::metrics::TotalTraffic;
+use crate::metrics::{Histogram, TotalTraffic};
 use parking_lot::{Condvar, Mutex};
 use protocol::ids::Uuid;
 use std::collections::VecDeque;
@@ -63,6 +63,8 @@ pub struct Dir {
     written: AtomicU64,
     /// Of all partitions that are or were in it.
     pub traffic: TotalTraffic,
+    /// How long syncs of its logs took.
+    pub syncs: Histogram,
     queue: Mutex<Queue>,
     wake: Condvar,
     /// Told when it fails.
@@ -135,6 +137,7 @@ impl Dir {
             behind: AtomicU64::new(0),
             written: AtomicU64::new(0),
             traffic: TotalTraffic::default(),
+            syncs: Histogram::default(),
             queue: Mutex::default(),
             wake: Condvar::new(),
             on_failure: OnceLock::new(),

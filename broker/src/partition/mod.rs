@@ -1,6 +1,7 @@
 //! Partitions: the hot objects, their table, and what keeps them in order behind the requests.
 
 pub mod dir;
+pub mod fault;
 pub mod leader;
 pub mod replica;
 pub mod settings;
@@ -9,8 +10,9 @@ pub mod upkeep;
 pub mod waiters;
 
 pub use dir::Dir;
+pub use fault::Fault;
 pub use leader::{Rules, Term};
-pub use replica::{Ask, Fault, Isolation, Partition, Read};
+pub use replica::{Ask, Isolation, Partition, Read};
 pub use settings::Settings;
 pub use table::{Place, Table, Topic};
 pub use waiters::Wakeup;

@@ -1,6 +1,7 @@
 //! One partition on this broker: its log, what its leader may promise, and who waits for it.
 
 use super::dir::{Dir, LOG_BEHIND_BYTES, Lags, Syncs};
+use super::fault::Fault;
 use super::leader::{Effects, Event, Leader, Rules, Term};
 use super::waiters::{Waiters, Wakeup};
 use crate::error::ToCode;
@@ -13,9 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use storage::error::{Error, is_out_of_files};
 use storage::log::{
-    AppendContext, AppendError, Appended, EpochEnd, Log, LogConfig, Origin, ReadError, Reason,
-    RecordError, Refusal, Slice,
+    AppendContext, AppendError, Appended, EpochEnd, Log, LogConfig, Origin, ReadError, Slice,
 };
+use tokio::time::Instant;
 
 /// The hot object. Cheap when nothing happens; nothing in it is held across an await.
 #[derive(Debug)]
@@ -36,66 +37,6 @@ pub struct Partition {
     is_queued: AtomicBool,
     /// Its folder is on its way out: what fails on it says nothing of the disk.
     is_retired: AtomicBool,
-}
-
-/// Why a partition does not do what it was asked, as a client is told.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    pub code: ErrorCode,
-    /// For people, where the code alone does not say enough.
-    pub message: Option<String>,
-    /// The records at fault, where it is some of a batch.
-    pub record_errors: Vec<RecordError>,
-}
-
-impl Fault {
-    /// Whether Apache Kafka counts it as a produce that failed: it leaves out what a client is to
-    /// blame for, or gets over by asking again.
-    pub fn is_unexpected(&self) -> bool {
-        !matches!(
-            self.code,
-            ErrorCode::NotLeaderOrFollower
-                | ErrorCode::MessageTooLarge
-                | ErrorCode::RecordListTooLarge
-                | ErrorCode::CorruptMessage
-                | ErrorCode::KafkaStorageError
-                | ErrorCode::UnsupportedCompressionType
-        )
-    }
-}
-
-impl From<ErrorCode> for Fault {
-    fn from(code: ErrorCode) -> Fault {
-        Fault { code, message: None, record_errors: Vec::new() }
-    }
-}
-
-impl From<Refusal> for Fault {
-    fn from(Refusal { reason, message, record_errors }: Refusal) -> Fault {
-        // As in Apache Kafka, only the answer that lists records has a text beside it.
-        let message = (!record_errors.is_empty()).then_some(message);
-        Fault { code: reason.code(), message, record_errors }
-    }
-}
-
-impl ToCode for Reason {
-    fn code(&self) -> ErrorCode {
-        match self {
-            Reason::CorruptMessage => ErrorCode::CorruptMessage,
-            Reason::InvalidRecord => ErrorCode::InvalidRecord,
-            Reason::InvalidTimestamp => ErrorCode::InvalidTimestamp,
-            Reason::MessageTooLarge => ErrorCode::MessageTooLarge,
-            Reason::RecordListTooLarge => ErrorCode::RecordListTooLarge,
-            Reason::UnsupportedForMessageFormat => ErrorCode::UnsupportedForMessageFormat,
-            Reason::UnsupportedCompressionType => ErrorCode::UnsupportedCompressionType,
-            Reason::OutOfOrderSequenceNumber => ErrorCode::OutOfOrderSequenceNumber,
-            Reason::InvalidProducerEpoch => ErrorCode::InvalidProducerEpoch,
-            Reason::InvalidTxnState => ErrorCode::InvalidTxnState,
-            Reason::TransactionCoordinatorFenced => ErrorCode::TransactionCoordinatorFenced,
-            // A client's offsets are not looked at: only a replica's can be out of order.
-            Reason::OffsetsNotInOrder => ErrorCode::UnknownServerError,
-        }
-    }
 }
 
 /// How far a reader may see.
@@ -560,7 +501,10 @@ impl Syncs for Partition {
             return true;
         }
         let upto = self.log.log_end();
-        if let Err(error) = self.log.flush(upto) {
+        let began = Instant::now();
+        let synced = self.log.flush(upto);
+        self.dir.syncs.record(0, began.elapsed());
+        if let Err(error) = synced {
             // After a failed sync nobody knows what is on the disk; a folder that was renamed
             // under the sync says nothing of it, and one that lacked room has not begun.
             let is_untried = matches!(error, Error::Full(_)) && self.log.failure().is_none();

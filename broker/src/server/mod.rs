@@ -334,6 +334,7 @@ async fn accept(
         say_awaiting(&opened, &telling);
         accepting.spawn(opened.accept(Accepting {
             service: Arc::new(ctx.clone()),
+            metrics: Arc::clone(&ctx.metrics),
             limits,
             roster: Arc::clone(roster),
             budget: Arc::clone(&budget),

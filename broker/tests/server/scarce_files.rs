@@ -22,6 +22,7 @@ impl Process {
     fn start(dir: &TempDir, files_max: u32) -> Process {
         let script = format!(
             "ulimit -n {files_max}; exec {} start --override listeners=PLAINTEXT://127.0.0.1:0 \
+             --override highwater.admin.listener= \
              --override log.dirs={} --override replica.high.watermark.checkpoint.interval.ms=50",
             env!("CARGO_BIN_EXE_highwater"),
             dir.path().join("data").display()

@@ -7,7 +7,8 @@ use kraft::env::os;
 use protocol::messages::create_topics_request::CreatableTopic;
 use protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use protocol::messages::{
-    ApiVersionsRequest, CreateTopicsRequest, ProduceRequest, ProduceResponse, Request, StrBytes,
+    ApiVersionsRequest, CreateTopicsRequest, DeleteTopicsRequest, ProduceRequest, ProduceResponse,
+    Request, StrBytes,
 };
 use protocol::records::builder::BatchBuilder;
 use std::net::SocketAddr;
@@ -91,6 +92,14 @@ impl Client {
             CreateTopicsRequest::default().with_topics(vec![topic]).with_timeout_ms(10_000);
         let response = self.ask(&request, 4).await;
         assert_eq!(response.topics[0].error_code, 0);
+    }
+
+    pub(crate) async fn delete(&mut self, topic: &str) {
+        let request = DeleteTopicsRequest::default()
+            .with_topic_names(vec![StrBytes::from(topic.to_owned()).into()])
+            .with_timeout_ms(10_000);
+        let response = self.ask(&request, 4).await;
+        assert_eq!(response.responses[0].error_code, 0);
     }
 
     pub(crate) async fn produce(&mut self, topic: &str, records: Bytes) -> ProduceResponse {

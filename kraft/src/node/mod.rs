@@ -2,9 +2,11 @@
 //! stand in the metadata log, and then are answered.
 
 mod batches;
+mod commits;
 mod error;
 mod task;
 
+pub use commits::Commits;
 pub use error::AskError;
 
 pub use crate::raft::open::StartError;
@@ -19,6 +21,7 @@ use crate::image::Image;
 use crate::raft::log::RollAt;
 use crate::raft::open::Settings;
 use crate::raft::quorum::{Quorum, Started};
+use commits::CommitCounter;
 use protocol::config::node::MetadataLogConfig;
 use protocol::ids::Uuid;
 use std::collections::BTreeMap;
@@ -81,6 +84,7 @@ pub struct Node {
     /// Why it stopped, once it did.
     stopped: watch::Receiver<Option<Stopped>>,
     quorum: Quorum,
+    commits: Arc<CommitCounter>,
     cluster_id: Arc<str>,
 }
 
@@ -96,13 +100,14 @@ impl Node {
         let (ended, stopped) = watch::channel(None);
         let image = quorum.image();
         let mut task = Task::new(quorum.clone(), state, env, config.metadata_log);
+        let commits = task.commits();
         let began = task.begin(bootstrap).await;
         began.map_err(|error| StartError::Refused(error.to_string()))?;
         tokio::spawn(async move {
             let why = task.run(queue).await;
             ended.send_replace(Some(why));
         });
-        Ok(Node { commands, image, stopped, quorum, cluster_id: config.cluster_id.into() })
+        Ok(Node { commands, image, stopped, quorum, commits, cluster_id: config.cluster_id.into() })
     }
 
     /// Asks the controller. The answer comes when all that it says is committed, and in the image
@@ -156,6 +161,11 @@ impl Node {
     /// Every image, or the latest for those who are slow.
     pub fn subscribe(&self) -> watch::Receiver<Arc<Image>> {
         self.image.clone()
+    }
+
+    /// What this node has committed since its start.
+    pub fn commits(&self) -> Commits {
+        self.commits.get()
     }
 
     /// Who leads and votes, for DescribeQuorum.

@@ -2,6 +2,7 @@
 //! decided before it, and is answered when all of that is committed.
 
 use super::batches::{self, Batch};
+use super::commits::CommitCounter;
 use super::error::AskError;
 use crate::controller::{Decide, Decision, Now, State, bootstrap_records};
 use crate::env::Env;
@@ -13,6 +14,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesOrdered;
 use protocol::config::node::MetadataLogConfig;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -103,6 +105,7 @@ pub(super) struct Task {
     /// Bytes of batches since the last snapshot.
     new_bytes: u64,
     snapshot_timestamp_ms: i64,
+    commits: Arc<CommitCounter>,
 }
 
 impl Task {
@@ -121,7 +124,13 @@ impl Task {
             snapshot: None,
             new_bytes: sizes.new_bytes,
             snapshot_timestamp_ms: sizes.snapshot_timestamp_ms,
+            commits: Arc::default(),
         }
+    }
+
+    /// Where what is committed is counted.
+    pub(super) fn commits(&self) -> Arc<CommitCounter> {
+        Arc::clone(&self.commits)
     }
 
     /// The first acts of a leader: end what the one before it left open, begin what is new, and
@@ -218,6 +227,7 @@ impl Task {
         Records(records, is_atomic): Records,
     ) -> Result<BoxFuture<'static, Result<(), Stopped>>, AskError> {
         let now_ms = self.env.clock.wall_ms();
+        let (count, began) = (records.len() as u64, self.env.clock.monotonic());
         let batches = batches::of(records, is_atomic, &self.image, now_ms);
         let batches = batches.map_err(AskError::Contradiction)?;
         // Before anything is written: the log must never hold what cannot be applied.
@@ -234,7 +244,15 @@ impl Task {
             self.next_offset += i64::try_from(records.len()).unwrap_or(i64::MAX);
         }
         self.image = image;
-        Ok(Box::pin(committed(self.quorum.clone(), proposed)))
+        let committed = committed(self.quorum.clone(), proposed);
+        let (commits, clock) = (Arc::clone(&self.commits), Arc::clone(&self.env.clock));
+        Ok(Box::pin(async move {
+            committed.await?;
+            if 0 < count {
+                commits.count(count, clock.monotonic().saturating_sub(began));
+            }
+            Ok(())
+        }))
     }
 
     fn due_in(&self) -> Duration {

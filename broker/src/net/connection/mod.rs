@@ -1,5 +1,7 @@
 //! One connection, one task: requests start in their order, answers leave in theirs.
 
+mod stopwatch;
+
 use super::budget::Budget;
 use super::input::{Input, Refusal};
 use super::limits::{BURST_MAX, IN_FLIGHT_MAX, Limits, UNSENT_BYTES_MAX};
@@ -7,6 +9,7 @@ use super::output::Output;
 use super::roster::Seat;
 use super::service::Service;
 use crate::api::{Close, Outcome, Overlap, Piece, Reply, RequestContext};
+use crate::metrics::{Metrics, OneMore};
 use bytes::Bytes;
 use kraft::env::{Boxed, Stream};
 use protocol::error::ErrorCode;
@@ -19,17 +22,20 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use stopwatch::{Stopwatch, Timed};
 use tokio::time::{Instant, Sleep, sleep};
 
 /// What a connection is made of.
 pub(super) struct Connection {
     stream: Box<dyn Stream>,
     service: Arc<dyn Service>,
+    metrics: Arc<Metrics>,
+    stopwatch: Stopwatch,
     from: RequestContext,
     limits: Arc<Limits>,
     input: Input,
     /// Read, but may not start yet.
-    parked: Option<Request>,
+    parked: Option<(Request, OneMore)>,
     /// Started, not answered, in the order of the requests.
     waiting: VecDeque<Waiting>,
     output: Output,
@@ -46,12 +52,14 @@ struct Request {
     header: Header,
     overlap: Overlap,
     body: Bytes,
+    arrived: Instant,
 }
 
 /// A started request whose answer is not with [`Output`].
 struct Waiting {
     overlap: Overlap,
     answer: Answer,
+    timed: Timed,
 }
 
 enum Answer {
@@ -101,7 +109,7 @@ struct Idle {
 impl Connection {
     pub(super) fn new(
         stream: Box<dyn Stream>,
-        (service, from): (Arc<dyn Service>, RequestContext),
+        (service, metrics, from): (Arc<dyn Service>, Arc<Metrics>, RequestContext),
         seat: Seat,
         (limits, budget): (Arc<Limits>, Arc<Budget>),
     ) -> Connection {
@@ -109,6 +117,8 @@ impl Connection {
         Connection {
             stream,
             service,
+            metrics,
+            stopwatch: Stopwatch::default(),
             from,
             seat,
             limits: Arc::clone(&limits),
@@ -141,6 +151,7 @@ impl Connection {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>, mut timer: Pin<&mut Sleep>) -> Result<Poll<()>, End> {
+        self.stopwatch.forget();
         loop {
             let pause = self.start().unwrap_or_else(|end| self.end_with(end));
             let answered = self.poll_answers(cx);
@@ -154,6 +165,7 @@ impl Connection {
                 self.idle.moved |= moved != 0;
                 if let Poll::Ready(sent) = sent {
                     sent.map_err(End::Io)?;
+                    self.stopwatch.all_sent(&self.metrics.requests);
                     if pause != Pause::Input {
                         continue;
                     }
@@ -205,7 +217,7 @@ impl Connection {
                 return Ok(Pause::Answers);
             }
             let request = match self.parked.take() {
-                Some(request) => request,
+                Some((request, _one_more)) => request,
                 None if self.ending.is_some() || self.seat.is_stopping() => {
                     return Ok(Pause::Input);
                 }
@@ -218,12 +230,16 @@ impl Connection {
                 (request.overlap, earlier.overlap) == (Overlap::Produce, Overlap::Produce)
             };
             if IN_FLIGHT_MAX <= self.waiting.len() || !self.waiting.iter().all(overlaps) {
-                self.parked = Some(request);
+                self.park(request);
                 return Ok(Pause::Answers);
             }
             self.call(request)?;
         }
         Ok(Pause::Burst)
+    }
+
+    fn park(&mut self, request: Request) {
+        self.parked = Some((request, self.metrics.parked.one()));
     }
 
     /// Takes the next frame apart.
@@ -235,26 +251,32 @@ impl Connection {
             Header::read(&mut body).map_err(|malformed| End::NoHeader(malformed.to_string()))?;
         let overlap = (self.service.overlap(&self.from, header.key))
             .ok_or(End::Closed(Close(ErrorCode::UnsupportedVersion)))?;
-        Ok(Some(Request { header, overlap, body }))
+        Ok(Some(Request { header, overlap, body, arrived: self.stopwatch.now() }))
     }
 
     fn call(&mut self, request: Request) -> Result<(), End> {
-        let Request { header, overlap, body } = request;
+        let Request { header, overlap, body, arrived } = request;
         self.from.correlation_id = header.correlation_id;
         if *self.from.client_id != *header.client_id {
             self.from.client_id = Arc::from(&*header.client_id); // A slice would pin the frame.
         }
+        let mut timed = self.stopwatch.begin(header.key, arrived);
         let reply = self.service.call(&self.from, (header.key, header.version), body);
+        self.stopwatch.called(&mut timed);
         let answer = match reply.map_err(End::Closed)? {
             Reply::Now(pieces) if self.waiting.is_empty() => {
                 self.output.push(pieces);
+                self.stopwatch.answered(&timed, false);
                 return Ok(());
             }
             Reply::Now(pieces) => Answer::Ready(pieces),
             Reply::Later(answer) => Answer::Later(answer),
-            Reply::Silence => return Ok(()),
+            Reply::Silence => {
+                timed.unanswered(&self.metrics.requests);
+                return Ok(());
+            }
         };
-        self.waiting.push_back(Waiting { overlap, answer });
+        self.waiting.push_back(Waiting { overlap, answer, timed });
         Ok(())
     }
 
@@ -262,10 +284,10 @@ impl Connection {
     fn poll_answers(&mut self, cx: &mut Context<'_>) -> bool {
         let mut any = false;
         while let Some(first) = self.waiting.front_mut() {
-            let pieces = match &mut first.answer {
-                Answer::Ready(pieces) => std::mem::take(pieces),
+            let (pieces, was_later) = match &mut first.answer {
+                Answer::Ready(pieces) => (std::mem::take(pieces), false),
                 Answer::Later(answer) => match answer.as_mut().poll(cx) {
-                    Poll::Ready(Ok(pieces)) => pieces,
+                    Poll::Ready(Ok(pieces)) => (pieces, true),
                     Poll::Ready(Err(close)) => {
                         self.waiting.clear();
                         self.end_with(End::Closed(close));
@@ -274,6 +296,7 @@ impl Connection {
                     Poll::Pending => break,
                 },
             };
+            self.stopwatch.answered(&first.timed, was_later);
             self.waiting.pop_front();
             self.output.push(pieces);
             any = true;

@@ -102,7 +102,7 @@ impl Client {
             correlation_id: 0,
         };
         let shared = (Arc::new(limits), Budget::new(1 << 20));
-        let asked = (Arc::new(Handlers) as Arc<dyn Service>, from);
+        let asked = (Arc::new(Handlers) as Arc<dyn Service>, Arc::default(), from);
         let connection = Connection::new(Box::new(ours), asked, seat, shared);
         Client { pipe, task: tokio::spawn(connection.run()), roster, next: 1 }
     }

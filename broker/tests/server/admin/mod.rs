@@ -3,4 +3,5 @@
 mod health;
 mod hostile;
 mod http;
+mod metrics;
 mod pages;

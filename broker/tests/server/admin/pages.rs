@@ -19,7 +19,7 @@ async fn page(world: &World, path: &str) -> Value {
     serde_json::from_str(&body).unwrap()
 }
 
-async fn commit(client: &mut Client, group: &str, offset: i64) {
+pub(super) async fn commit(client: &mut Client, group: &str, offset: i64) {
     let find = FindCoordinatorRequest::default()
         .with_key_type(0)
         .with_coordinator_keys(vec![StrBytes::from(group.to_owned())]);
@@ -36,8 +36,17 @@ async fn commit(client: &mut Client, group: &str, offset: i64) {
     assert_eq!(response.topics[0].partitions[0].error_code, 0);
 }
 
+pub(super) async fn fetch(client: &mut Client, topic: &str) {
+    let partition = FetchPartition::default().with_partition_max_bytes(1 << 20);
+    let topic = FetchTopic::default()
+        .with_topic(StrBytes::from(topic.to_owned()).into())
+        .with_partitions(vec![partition]);
+    let fetch = FetchRequest::default().with_max_bytes(1 << 20).with_topics(vec![topic]);
+    assert_eq!(client.ask(&fetch, 4).await.responses[0].partitions[0].error_code, 0);
+}
+
 /// Three records in one packed batch: text, bytes, and none.
-fn packed() -> Bytes {
+pub(super) fn packed() -> Bytes {
     let mut builder = BatchBuilder::new(0).codec(Codec::Zstd, None);
     let long = "é".repeat(5000);
     for (key, value) in [
@@ -177,11 +186,7 @@ async fn rates_count_what_comes_and_goes() {
     let before = page(&world, "/api/rates").await;
     assert_eq!((&before["messagesIn"], &before["connections"]), (&json!(0), &json!(1)));
     client.produce("t", packed()).await;
-    let fetched = FetchPartition::default().with_partition_max_bytes(1 << 20);
-    let topic =
-        FetchTopic::default().with_topic(StrBytes::from("t").into()).with_partitions(vec![fetched]);
-    let fetch = FetchRequest::default().with_max_bytes(1 << 20).with_topics(vec![topic]);
-    client.ask(&fetch, 4).await;
+    fetch(&mut client, "t").await;
     let bytes = packed().len();
     let counted = json!({ "messagesIn": 3, "bytesIn": bytes, "bytesOut": bytes });
     let after = page(&world, "/api/rates").await;
