@@ -6,6 +6,7 @@ mod broker_api_versions;
 pub mod client;
 mod cluster;
 mod configs;
+mod consumer_groups;
 mod delete_records;
 pub mod doctor;
 pub mod entrance;
@@ -42,6 +43,7 @@ pub const TABLE: &[Tool] = &[
     tool("kafka-broker-api-versions", "BrokerApiVersionsCommand", broker_api_versions::run),
     tool("kafka-cluster", "ClusterTool", cluster::run),
     tool("kafka-configs", "ConfigCommand", configs::run),
+    tool("kafka-consumer-groups", "ConsumerGroupCommand", consumer_groups::run),
     tool("kafka-delete-records", "DeleteRecordsCommand", delete_records::run),
     tool("kafka-features", "FeatureCommand", features::run),
     tool("kafka-get-offsets", "GetOffsetShell", get_offsets::run),

@@ -2,6 +2,7 @@
 //! equal output and exit codes but for the rows of `docs/differences.tsv`.
 
 mod normal;
+mod world;
 
 use compat_tests::broker::Broker;
 use compat_tests::home::{highwater, root};
@@ -45,6 +46,7 @@ fn cases() -> Vec<Case<'static>> {
 /// A cluster that the tools are pointed to.
 struct Target<'a> {
     name: &'a str,
+    port: u16,
     server: String,
     controller: String,
     dir: &'a Path,
@@ -75,6 +77,7 @@ const OURS: &str = "rrrr";
 /// Runs every case against `target`, and gives those that differ, by tool and case.
 fn compare(java: &mut JavaTools, target: &Target<'_>) -> BTreeMap<(String, String), String> {
     write_files(target);
+    let _members = world::prepare(target.port, &target.server, &[JAVA, OURS]);
     let mut found = BTreeMap::new();
     for case in cases() {
         let theirs = java.run(case.tool, &target.args(&case, JAVA));
@@ -114,6 +117,7 @@ fn write_files(target: &Target<'_>) {
         file("beyond.json", &json(7, 1));
         file("version.json", &json(0, 2));
         file("broken.json", "{");
+        file("plan.csv", "read,0,4\nread,1,5\n");
         file("configs.properties", "retention.ms=7200000\nmax.message.bytes=2000000\n");
     }
 }
@@ -141,12 +145,14 @@ fn tools_say_what_those_of_apache_kafka_say() {
     let targets = [
         Target {
             name: "Highwater",
+            port: broker.port,
             server: broker.bootstrap(),
             controller: controller(our_dir.path(), "server.properties"),
             dir: our_dir.path(),
         },
         Target {
             name: "Apache Kafka",
+            port: kafka.port,
             server: kafka.bootstrap(),
             controller: controller(their_dir.path(), "kafka.properties"),
             dir: their_dir.path(),

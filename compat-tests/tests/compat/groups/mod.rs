@@ -23,7 +23,7 @@ const QUICK: &str = "group.initial.rebalance.delay.ms=0\n\
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// Sends `count` small records to each partition.
-fn send(bootstrap: &str, topic: &str, partitions: usize, count: usize) {
+pub(crate) fn send(bootstrap: &str, topic: &str, partitions: usize, count: usize) {
     let mut config = ClientConfig::new();
     config.set("bootstrap.servers", bootstrap).set("linger.ms", "5");
     let producer: BaseProducer = config.create().unwrap();
