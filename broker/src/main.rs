@@ -5,10 +5,10 @@ use broker::cli::{
     Asked, Cli, Command, Config, Given as From, Level, Output, Storage, check, manual, render,
 };
 use broker::config::load::load;
-use broker::config::{BrokerConfig, Given};
+use broker::config::{BrokerConfig, Given, notify_socket};
 use broker::server::log_levels::Levels;
 use broker::server::offline::{self, Formatting};
-use broker::server::{Broker, block_on, listen_for_hangups, listen_for_signals, log_lines};
+use broker::server::{Broker, Notify, block_on, listen_for_hangups, listen_for_signals, log_lines};
 use clap::Parser;
 use kraft::env::{Env, os};
 use std::fmt::Display;
@@ -223,17 +223,24 @@ fn serve(from: &From, level: Option<Level>, env: Env) -> Result<(), String> {
             signal = &mut signal => return signal.map_err(line),
             started = Broker::start(config, env) => started.map_err(line)?,
         };
+        let notify = Notify::new(notify_socket().as_deref());
+        notify.ready();
         let failed = loop {
             tokio::select! {
                 biased;
                 signal = &mut signal => { signal.map_err(line)?; break None }
                 why = broker.failed() => { error!("{why}"); break Some(why) }
-                () = hung_up(&mut hangups) => match given(from, &reading) {
-                    Ok(given) => broker.reread(&given),
-                    Err(why) => error!("The configuration stays as it is: {why}"),
-                },
+                () = hung_up(&mut hangups) => {
+                    notify.reloading();
+                    match given(from, &reading) {
+                        Ok(given) => broker.reread(&given),
+                        Err(why) => error!("The configuration stays as it is: {why}"),
+                    }
+                    notify.ready();
+                }
             }
         };
+        notify.stopping();
         broker.stop().await;
         failed.map_or(Ok(()), Err)
     })

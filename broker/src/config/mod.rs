@@ -11,9 +11,11 @@ pub mod quorum;
 pub mod reread;
 mod settle;
 pub mod snapshot;
+mod supervisor;
 
 pub use admin::AdminConfig;
 pub use dynamic::DynamicConfig;
 pub use given::{Given, Refused};
 pub use listeners::{Endpoint, Listener};
 pub use snapshot::BrokerConfig;
+pub use supervisor::notify_socket;

@@ -6,12 +6,14 @@ mod error;
 mod limits;
 pub mod log_levels;
 pub mod log_lines;
+mod notify;
 pub mod offline;
 mod registration;
 mod reload;
 mod run;
 
 pub use error::StartError;
+pub use notify::Notify;
 pub use run::{block_on, listen_for_hangups, listen_for_signals};
 
 use crate::admin::Admin;
