@@ -2,7 +2,7 @@
 //! and is told what to work on.
 
 use super::context::{Ctx, RequestContext};
-use super::grouped::{client, grouped};
+use super::grouped::{client, grouped_briefly};
 use super::handler::Handler;
 use super::reply::{Handled, Reply};
 use crate::group::fault;
@@ -29,8 +29,8 @@ impl Handler for ConsumerGroupHeartbeat {
         if let Some(refusal) = fault(&request, version, &ctx.config.load()) {
             return Ok(Reply::Now(refusal.into()));
         }
-        let group = request.group_id.to_string();
-        grouped::<Self>(ctx, client(from, version), &group, request)
+        let group = request.group_id.clone();
+        grouped_briefly::<Self>(ctx, client(from, version), group.as_str(), request)
     }
 
     fn refuse(

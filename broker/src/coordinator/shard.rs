@@ -90,6 +90,14 @@ impl<M: Machine> Shard<M> {
     }
 
     pub(super) fn ask(&self, request: M::Request, to: Sender<M>) {
+        // Mostly nobody is at it and nothing waits: then it need not go through the inbox.
+        if let Some(mut turn) = self.turn.try_lock()
+            && self.inbox.lock().is_empty()
+        {
+            self.take(&mut turn, Event::Asked(request, to));
+            drop(turn);
+            return self.work_if_any();
+        }
         let mut inbox = self.inbox.lock();
         if INBOX_MAX <= inbox.len() {
             drop(inbox);
@@ -119,6 +127,12 @@ impl<M: Machine> Shard<M> {
     fn put(&self, event: Event<M>) {
         self.inbox.lock().push_back(event);
         self.work();
+    }
+
+    fn work_if_any(&self) {
+        if !self.inbox.lock().is_empty() {
+            self.work();
+        }
     }
 
     /// Does what is in the inbox, unless somebody is at it: that one looks again when it has let go.

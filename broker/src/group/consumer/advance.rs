@@ -103,9 +103,11 @@ impl Advance<'_> {
     pub(super) fn check_size(&self, id: &str, instance: Option<&str>) -> Result<(), Refusal> {
         let max = self.moment.config.values.coordinator.consumer_max_size;
         let is_full = usize::try_from(max).is_ok_and(|max| max <= self.group.members().len());
-        let is_known = instance.is_some_and(|it| self.group.static_member(it).is_some())
-            || self.group.member(id).is_some();
-        if is_full && !is_known {
+        let is_known = || {
+            instance.is_some_and(|it| self.group.static_member(it).is_some())
+                || self.group.member(id).is_some()
+        };
+        if is_full && !is_known() {
             return Err(ErrorCode::GroupMaxSizeReached.into());
         }
         Ok(())

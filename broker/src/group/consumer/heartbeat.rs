@@ -148,9 +148,9 @@ impl Step<'_> {
         let interval = interval_ms(group, member, epochs, (raised_at, now), usual_ms);
         let must_say = self.request.member_epoch == JOINING
             || is_whole(self.request)
-            || member.assigned != seat.member.assigned;
+            || next.is_some_and(|next| next.assigned != seat.member.assigned);
         ConsumerGroupHeartbeatResponse::default()
-            .with_member_id(Some(StrBytes::from_string(seat.id.to_string())))
+            .with_member_id(Some(StrBytes::from_string(String::from(&*seat.id))))
             .with_member_epoch(member.epoch)
             .with_heartbeat_interval_ms(interval)
             .with_assignment(must_say.then(|| assignment(&member.assigned)))
