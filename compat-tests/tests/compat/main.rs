@@ -19,6 +19,7 @@ mod groups;
 mod hostile;
 mod librdkafka;
 mod main_job;
+mod prometheus;
 mod service;
 mod storage;
 mod tools;
