@@ -6,22 +6,36 @@ mod broker_api_versions;
 pub mod client;
 mod cluster;
 mod configs;
+mod console_consumer;
+mod console_producer;
 mod consumer_groups;
+mod consumer_perf;
+mod coordinator_records;
+mod data;
+mod date_format;
 mod delete_records;
 pub mod doctor;
+mod dump_log;
 pub mod entrance;
 pub mod failure;
 mod features;
 pub mod frame;
 mod get_offsets;
+mod given;
 mod groups;
+mod interrupt;
+mod json;
 mod log_dirs;
 mod metadata_quorum;
 pub mod output;
+mod producer_perf;
 pub mod properties;
 mod run_class;
+mod throttle;
+mod topic_pattern;
 mod topics;
 pub mod verbs;
+mod verifiable;
 
 use kraft::env::Env;
 use std::ffi::OsString;
@@ -43,15 +57,22 @@ pub const TABLE: &[Tool] = &[
     tool("kafka-broker-api-versions", "BrokerApiVersionsCommand", broker_api_versions::run),
     tool("kafka-cluster", "ClusterTool", cluster::run),
     tool("kafka-configs", "ConfigCommand", configs::run),
+    tool("kafka-console-consumer", "ConsoleConsumer", console_consumer::run),
+    tool("kafka-console-producer", "ConsoleProducer", console_producer::run),
     tool("kafka-consumer-groups", "ConsumerGroupCommand", consumer_groups::run),
+    tool("kafka-consumer-perf-test", "ConsumerPerformance", consumer_perf::run),
     tool("kafka-delete-records", "DeleteRecordsCommand", delete_records::run),
+    tool("kafka-dump-log", "DumpLogSegments", dump_log::run),
     tool("kafka-features", "FeatureCommand", features::run),
     tool("kafka-get-offsets", "GetOffsetShell", get_offsets::run),
     tool("kafka-groups", "GroupsCommand", groups::run),
     tool("kafka-log-dirs", "LogDirsCommand", log_dirs::run),
     tool("kafka-metadata-quorum", "MetadataQuorumCommand", metadata_quorum::run),
+    tool("kafka-producer-perf-test", "ProducerPerformance", producer_perf::run),
     tool("kafka-run-class", "", run_class::run),
     tool("kafka-topics", "TopicCommand", topics::run),
+    tool("kafka-verifiable-consumer", "VerifiableConsumer", verifiable::run_consumer),
+    tool("kafka-verifiable-producer", "VerifiableProducer", verifiable::run_producer),
 ];
 
 const fn tool(

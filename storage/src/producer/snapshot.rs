@@ -160,7 +160,11 @@ pub fn encode(producers: &Producers) -> Vec<u8> {
     bytes
 }
 
-fn decode(bytes: &[u8]) -> Result<Vec<Producer>, String> {
+/// The producers in the bytes of a snapshot, in their order there.
+///
+/// # Errors
+/// Why the bytes are no snapshot.
+pub fn decode(bytes: &[u8]) -> Result<Vec<Producer>, String> {
     let Some((head, entries)) = bytes.split_first_chunk::<HEAD_LEN>() else {
         return Err(format!("{} bytes are too few for a snapshot", bytes.len()));
     };

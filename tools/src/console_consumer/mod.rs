@@ -1,0 +1,112 @@
+//! `kafka-console-consumer`: the records of topics, on standard output.
+
+mod deserialize;
+mod format;
+mod options;
+
+use crate::args::Args;
+use crate::data::consumer::Consumer;
+use crate::data::voice::Voice;
+use crate::failure::Failure;
+use crate::frame;
+use crate::interrupt::Interrupt;
+use crate::output::{Output, complain};
+use crate::topic_pattern::TopicPattern;
+use kraft::env::Env;
+use options::{COMMAND, Options, Source};
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long to wait for a record before it is looked whether the tool was asked to end.
+const STEP: Duration = Duration::from_millis(50);
+
+pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
+    frame::run(&COMMAND, args, |args, out| consume(args, env, out))
+}
+
+fn consume(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
+    let options = Options::read(args, env)?;
+    let mut pattern = match &options.source {
+        Source::Matching(pattern) => Some(TopicPattern::of(pattern, &options.properties)?),
+        Source::Topic(_) | Source::Partition(..) => None,
+    };
+    let interrupt = Interrupt::listen(drop)
+        .map_err(|error| Failure::told(format_args!("cannot wait for signals: {error}")))?;
+    let consumer = Consumer::new(&options.properties, Voice::alone())?;
+    match &options.source {
+        Source::Topic(topic) => consumer.subscribe(&[topic])?,
+        Source::Partition(topic, partition, start) => consumer.assign(topic, *partition, *start)?,
+        Source::Matching(_) => {}
+    }
+    let mut reading =
+        Reading { options: &options, consumer: &consumer, interrupt: &interrupt, count: 0 };
+    let read = reading.all(pattern.as_mut(), env, out);
+    let count = reading.count;
+    let flushed = out.flush();
+    // Its end commits what was read, and leaves the group.
+    drop(consumer);
+    let closed = read == Err(Failure::Closed) || flushed == Err(Failure::Closed);
+    if closed {
+        complain("Unable to write to standard out, closing consumer.");
+    }
+    complain(&format!("Processed a total of {count} messages"));
+    if options.tells_end && !closed {
+        out.line("shutdown_complete")?;
+    }
+    read?;
+    match interrupt.code() {
+        Some(code) => Err(Failure::Exit(code)),
+        None => flushed,
+    }
+}
+
+struct Reading<'a> {
+    options: &'a Options,
+    consumer: &'a Consumer,
+    interrupt: &'a Interrupt,
+    /// Records that were handed out.
+    count: u64,
+}
+
+impl Reading<'_> {
+    /// Prints until there is enough, or none comes for too long, or the tool is asked to end.
+    fn all(
+        &mut self,
+        mut pattern: Option<&mut TopicPattern>,
+        env: &Env,
+        out: &mut Output,
+    ) -> Result<(), Failure> {
+        let mut line = Vec::new();
+        let mut waits_since = env.clock.monotonic();
+        while self.interrupt.code().is_none() && self.options.max_messages != Some(self.count) {
+            if let Some(pattern) = &mut pattern {
+                pattern.follow(self.consumer, env)?;
+            }
+            let mut next = self.consumer.next(Duration::ZERO)?;
+            if next.is_none() {
+                // Nothing is at hand: what was printed is to be seen before the next one comes.
+                out.flush()?;
+                next = self.consumer.next(STEP)?;
+            }
+            let Some(record) = next else {
+                let waited = env.clock.monotonic().saturating_sub(waits_since);
+                if self.options.timeout.is_some_and(|timeout| timeout < waited) {
+                    return Ok(());
+                }
+                continue;
+            };
+            self.count += 1;
+            line.clear();
+            match self.options.formatter.put(&record, &mut line) {
+                Ok(()) => out.bytes(&line)?,
+                Err(why) if self.options.skips => format::tell_skipped(&record, &why),
+                Err(why) => return Err(Failure::Told(why)),
+            }
+            if self.options.timeout.is_some() {
+                waits_since = env.clock.monotonic();
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,223 @@
+//! A consumer: records out, one by one.
+
+use super::producer::{reason, tell_unknown};
+use super::settings::{Role, map};
+use super::voice::Voice;
+use crate::failure::Failure;
+use crate::output::complain;
+use crate::properties::Properties;
+use rdkafka::bindings::{
+    rd_kafka_header_get_all, rd_kafka_headers_t, rd_kafka_message_headers,
+    rd_kafka_message_leader_epoch,
+};
+use rdkafka::config::RDKafkaLogLevel;
+use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer as _};
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::message::{BorrowedMessage, Message};
+use rdkafka::{Offset, Timestamp, TopicPartitionList};
+use std::ffi::CStr;
+use std::time::Duration;
+
+/// Where to begin in a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    Earliest,
+    Latest,
+    At(i64),
+}
+
+/// The time of a record, in milliseconds since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stamp {
+    None,
+    Create(i64),
+    LogAppend(i64),
+}
+
+/// A header: its name, and its value.
+pub(crate) type Header = (Vec<u8>, Option<Vec<u8>>);
+
+/// A record that was read.
+#[derive(Debug)]
+pub(crate) struct Received<'a>(BorrowedMessage<'a>);
+
+impl Received<'_> {
+    pub(crate) fn topic(&self) -> &str {
+        self.0.topic()
+    }
+
+    pub(crate) fn partition(&self) -> i32 {
+        self.0.partition()
+    }
+
+    pub(crate) fn offset(&self) -> i64 {
+        self.0.offset()
+    }
+
+    pub(crate) fn key(&self) -> Option<&[u8]> {
+        self.0.key()
+    }
+
+    pub(crate) fn value(&self) -> Option<&[u8]> {
+        self.0.payload()
+    }
+
+    pub(crate) fn stamp(&self) -> Stamp {
+        match self.0.timestamp() {
+            Timestamp::NotAvailable => Stamp::None,
+            Timestamp::CreateTime(ms) => Stamp::Create(ms),
+            Timestamp::LogAppendTime(ms) => Stamp::LogAppend(ms),
+        }
+    }
+
+    /// The epoch of the leader that took it; None: it is not known.
+    pub(crate) fn epoch(&self) -> Option<i32> {
+        #[expect(unsafe_code, reason = "rdkafka has no word for the epoch of a record")]
+        // SAFETY: the message lives as long as `self`, and the call only reads it.
+        let epoch = unsafe { rd_kafka_message_leader_epoch(self.0.ptr()) };
+        Some(epoch).filter(|epoch| 0 <= *epoch)
+    }
+
+    /// The headers, in their order. Names need not be UTF-8, which rdkafka insists on.
+    pub(crate) fn headers(&self) -> Vec<Header> {
+        let mut found = Vec::new();
+        let mut list: *mut rd_kafka_headers_t = std::ptr::null_mut();
+        #[expect(unsafe_code, reason = "rdkafka panics at a name that is not UTF-8")]
+        // SAFETY: the message lives as long as `self`, and the list belongs to the message. Each
+        // call says whether it has set what its pointers lead to; a name ends with a zero, and a
+        // value is null or has the length that is said. All is copied before the next call.
+        unsafe {
+            let none = rd_kafka_message_headers(self.0.ptr(), &raw mut list);
+            if list.is_null() || none as i32 != 0 {
+                return found;
+            }
+            loop {
+                let (mut name, mut value, mut len) = (std::ptr::null(), std::ptr::null(), 0);
+                let at = found.len();
+                let end =
+                    rd_kafka_header_get_all(list, at, &raw mut name, &raw mut value, &raw mut len);
+                if end as i32 != 0 || name.is_null() {
+                    return found;
+                }
+                let name = CStr::from_ptr(name).to_bytes().to_vec();
+                let value: *const u8 = value.cast();
+                let value =
+                    (!value.is_null()).then(|| std::slice::from_raw_parts(value, len).to_vec());
+                found.push((name, value));
+            }
+        }
+    }
+}
+
+/// A client that reads.
+pub(crate) struct Consumer {
+    inner: BaseConsumer<Voice>,
+}
+
+impl std::fmt::Debug for Consumer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Consumer").finish_non_exhaustive()
+    }
+}
+
+fn told(error: &KafkaError) -> Failure {
+    Failure::Told(reason(error))
+}
+
+impl Consumer {
+    /// One that connects as `properties`, Java's, say. Its end leaves the group and commits what
+    /// is to be committed by itself.
+    ///
+    /// # Errors
+    /// There is none with these properties, and why.
+    pub(crate) fn new(properties: &Properties, voice: Voice) -> Result<Consumer, Failure> {
+        let mut mapped = map(Role::Consumer, properties).map_err(Failure::Told)?;
+        tell_unknown(&mapped.unknown);
+        mapped.config.set_log_level(RDKafkaLogLevel::Warning);
+        let inner = mapped.config.create_with_context(voice).map_err(|error| told(&error))?;
+        Ok(Consumer { inner })
+    }
+
+    /// Reads these topics as a member of the group.
+    ///
+    /// # Errors
+    /// One is no name of a topic.
+    pub(crate) fn subscribe(&self, topics: &[&str]) -> Result<(), Failure> {
+        self.inner.subscribe(topics).map_err(|error| told(&error))
+    }
+
+    /// Reads one partition, without a group.
+    ///
+    /// # Errors
+    /// The partition cannot be one.
+    pub(crate) fn assign(&self, topic: &str, partition: i32, start: Start) -> Result<(), Failure> {
+        let offset = match start {
+            Start::Earliest => Offset::Beginning,
+            Start::Latest => Offset::End,
+            Start::At(offset) => Offset::Offset(offset),
+        };
+        let mut list = TopicPartitionList::new();
+        list.add_partition_offset(topic, partition, offset).map_err(|error| told(&error))?;
+        self.inner.assign(&list).map_err(|error| told(&error))
+    }
+
+    /// The names of all topics.
+    ///
+    /// # Errors
+    /// No broker answers in time.
+    pub(crate) fn topics(&self, wait: Duration) -> Result<Vec<String>, Failure> {
+        let metadata = self.inner.fetch_metadata(None, wait).map_err(|error| told(&error))?;
+        Ok(metadata.topics().iter().map(|topic| topic.name().to_owned()).collect())
+    }
+
+    /// The next record; None where none comes in time. What a client goes on after by itself is
+    /// told of on standard error.
+    ///
+    /// # Errors
+    /// Nothing more will come.
+    pub(crate) fn next(&self, wait: Duration) -> Result<Option<Received<'_>>, Failure> {
+        match self.inner.poll(wait) {
+            None => Ok(None),
+            Some(Ok(message)) => Ok(Some(Received(message))),
+            Some(Err(error)) if ends(&error) => Err(told(&error)),
+            Some(Err(error)) => {
+                complain(&format!("WARN {}", reason(&error)));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Commits, for each partition, where to go on, and waits for the answer.
+    ///
+    /// # Errors
+    /// They are not known to be committed.
+    pub(crate) fn commit(&self, offsets: &[(String, i32, i64)]) -> Result<(), Failure> {
+        let mut list = TopicPartitionList::new();
+        for (topic, partition, offset) in offsets {
+            list.add_partition_offset(topic, *partition, Offset::Offset(*offset))
+                .map_err(|error| told(&error))?;
+        }
+        self.inner.commit(&list, CommitMode::Sync).map_err(|error| told(&error))
+    }
+}
+
+/// Whether an error is one that no retry gets over.
+fn ends(error: &KafkaError) -> bool {
+    if matches!(error, KafkaError::MessageConsumptionFatal(_)) {
+        return true;
+    }
+    let ends = [
+        RDKafkaErrorCode::Fatal,
+        RDKafkaErrorCode::AutoOffsetReset,
+        RDKafkaErrorCode::Authentication,
+        RDKafkaErrorCode::SaslAuthenticationFailed,
+        RDKafkaErrorCode::TopicAuthorizationFailed,
+        RDKafkaErrorCode::GroupAuthorizationFailed,
+        RDKafkaErrorCode::ClusterAuthorizationFailed,
+        RDKafkaErrorCode::InvalidTopic,
+        RDKafkaErrorCode::InvalidGroupId,
+        RDKafkaErrorCode::FencedInstanceId,
+        RDKafkaErrorCode::InconsistentGroupProtocol,
+    ];
+    error.rdkafka_error_code().is_some_and(|code| ends.contains(&code))
+}

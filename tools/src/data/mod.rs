@@ -1,0 +1,6 @@
+//! Records in and out of a cluster, over librdkafka: the one folder that names it.
+
+pub(crate) mod consumer;
+pub(crate) mod producer;
+pub(crate) mod settings;
+pub(crate) mod voice;
