@@ -55,7 +55,7 @@ pub fn kafka_tool(name: &str, args: &[&str]) -> Output {
 }
 
 /// The Java class of a tool, by the name of its script.
-pub(crate) fn class(name: &str) -> String {
+pub fn class(name: &str) -> String {
     let class = match name {
         "kafka-topics" => "TopicCommand",
         "kafka-configs" => "ConfigCommand",

@@ -1,7 +1,9 @@
 //! Each of our tools beside Apache Kafka's own, flag by flag, on Highwater and on Apache Kafka:
 //! equal output and exit codes but for the rows of `docs/differences.tsv`.
 
+mod dumps;
 mod normal;
+mod records;
 mod world;
 
 use compat_tests::broker::Broker;
