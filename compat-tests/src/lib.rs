@@ -8,6 +8,7 @@
 pub mod admin;
 pub mod broker;
 pub mod clients;
+pub mod docker;
 pub mod home;
 pub mod java_tools;
 pub mod kafka;

@@ -1,0 +1,17 @@
+//! The image, started as people start the images whose place it takes. Beside the other tests, since
+//! it needs Docker.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a test stands outside the broker, and stops at the first surprise"
+)]
+
+mod client;
+mod data;
+mod modules;
+mod shape;
+mod testcontainers;
