@@ -16,5 +16,6 @@ mod port;
 mod readings;
 mod route;
 mod stream;
+mod web;
 
 pub use port::Admin;

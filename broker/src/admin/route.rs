@@ -2,7 +2,7 @@
 
 use super::body::{Body, text};
 use super::desk::Desk;
-use super::{exposition, guard, health, page};
+use super::{exposition, guard, health, page, web};
 use hyper::http::request::Parts;
 use hyper::{Response, StatusCode};
 use std::sync::Arc;
@@ -18,7 +18,6 @@ pub(super) async fn answer(desk: &Arc<Desk>, request: &Parts) -> Response<Body> 
 async fn routed(desk: &Arc<Desk>, request: &Parts) -> Response<Body> {
     let state = desk.metrics.state.get();
     match request.uri.path() {
-        "/" => index(desk),
         "/health/live" => health::live(state),
         // The other spellings are those that health checks of other images ask for.
         "/health/ready" | "/v1/status/ready" | "/v1/ready" | "/v1/ready/" => health::ready(state),
@@ -26,17 +25,8 @@ async fn routed(desk: &Arc<Desk>, request: &Parts) -> Response<Body> {
         "/v1/broker-state" | "/v1/broker-state/" => health::broker_state(state),
         path => match path.strip_prefix("/api/") {
             Some(path) => page::answer(desk, path, request.uri.query().unwrap_or_default()).await,
-            None => text(StatusCode::NOT_FOUND, "There is no such page."),
+            None => web::file(path)
+                .unwrap_or_else(|| text(StatusCode::NOT_FOUND, "There is no such page.")),
         },
     }
-}
-
-/// Where to go from here.
-fn index(desk: &Arc<Desk>) -> Response<Body> {
-    let cluster = desk.broker().map(|broker| format!(" of cluster {}", broker.cluster_id));
-    let cluster = cluster.unwrap_or_default();
-    text(
-        StatusCode::OK,
-        &format!("A Highwater broker{cluster}. See /health/ready, /metrics, /api/topics."),
-    )
 }

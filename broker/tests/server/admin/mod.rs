@@ -5,3 +5,4 @@ mod hostile;
 mod http;
 mod metrics;
 mod pages;
+mod web;
