@@ -9,8 +9,7 @@ pub enum AskError {
     /// The controller is of no use any more; the process is about to end. Whether the request was
     /// carried out is not known.
     Stopped(Stopped),
-    /// The time that whoever asked would wait is over. It was not decided on and will not be, or it
-    /// was and is not committed yet.
+    /// The time that whoever asked would wait is over. It was not decided on, and will not be.
     Late,
     /// The decision contradicts the image, which is a bug: nothing was written.
     Contradiction(String),

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use storage::log_dir::METADATA_DIR;
 use task::{Asked, Command, Task};
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 /// Requests that wait to be decided on. Beyond it, who asks waits to ask.
 const QUEUE_LEN: usize = 1024;
@@ -116,9 +116,9 @@ impl Node {
         self.send(request, None).await
     }
 
-    /// The same, for one who waits until `deadline` and no longer. What is not decided on by then
-    /// changes nothing any more, as in Kafka's `QuorumController`; so a deadline that is over
-    /// refuses.
+    /// The same, but what is not decided on by `deadline` changes nothing any more, as in Kafka's
+    /// `QuorumController`; so a deadline that is over refuses. What was decided on is answered,
+    /// however long it takes.
     pub async fn ask_by<Q: Decide>(
         &self,
         request: Q,
@@ -127,8 +127,7 @@ impl Node {
         if deadline <= Instant::now() {
             return Err(AskError::Late);
         }
-        let answered = timeout_at(deadline, self.send(request, Some(deadline))).await;
-        answered.unwrap_or(Err(AskError::Late))
+        self.send(request, Some(deadline)).await
     }
 
     async fn send<Q: Decide>(
