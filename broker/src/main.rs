@@ -2,7 +2,7 @@
 
 use broker::cli::kafka::{self, Kafka};
 use broker::cli::{
-    Asked, Cli, Command, Config, Given as From, Level, Output, Storage, check, manual, render,
+    Asked, Cli, Command, Config, Given as From, Level, Output, Storage, Told, check, manual, render,
 };
 use broker::config::load::load;
 use broker::config::{BrokerConfig, Given, notify_socket};
@@ -120,11 +120,11 @@ fn as_highwater(command: Command, env: Env) -> Result<ExitCode, String> {
         Command::Doctor(how) => return examine(&how, &env),
         Command::Config(Config::Check(how)) => look(&how, &env),
         Command::Config(Config::Render(given)) => write_out(&given, &env),
-        Command::Config(Config::Get { common, get }) => {
-            return Ok(verbs::run(&Verb::Get(get), &common, &env));
+        Command::Config(Config::Get(Told { common, verb })) => {
+            return Ok(verbs::run(&Verb::Get(verb), &common, &env));
         }
-        Command::Config(Config::Set { common, set }) => {
-            return Ok(verbs::run(&Verb::Set(set), &common, &env));
+        Command::Config(Config::Set(Told { common, verb })) => {
+            return Ok(verbs::run(&Verb::Set(verb), &common, &env));
         }
         Command::Topic(Asked { common, verb }) => {
             return Ok(verbs::run(&Verb::Topic(verb), &common, &env));
@@ -135,7 +135,16 @@ fn as_highwater(command: Command, env: Env) -> Result<ExitCode, String> {
         Command::Cluster(Asked { common, verb }) => {
             return Ok(verbs::run(&Verb::Cluster(verb), &common, &env));
         }
-        Command::Completions { shell } => Ok(manual::completions(shell)),
+        Command::Produce(Told { common, verb }) => {
+            return Ok(verbs::run(&Verb::Produce(verb), &common, &env));
+        }
+        Command::Consume(Told { common, verb }) => {
+            return Ok(verbs::run(&Verb::Consume(verb), &common, &env));
+        }
+        Command::Completions { shell } => {
+            manual::completions(shell);
+            Ok(())
+        }
         Command::Man => manual::page(),
     };
     done.map(|()| ExitCode::SUCCESS)

@@ -41,8 +41,12 @@ pub enum Command {
     Doctor(Doctor),
     /// Topics of a cluster: list, describe, create, grow, delete.
     Topic(Asked<verbs::Topic>),
-    /// Groups of a cluster.
+    /// Groups of a cluster: list, describe, delete.
     Group(Asked<verbs::Group>),
+    /// Send the lines of a file, or of standard input, to a topic.
+    Produce(Told<verbs::Produce>),
+    /// Print the records of a topic.
+    Consume(Told<verbs::Consume>),
     /// A cluster and its brokers.
     Cluster(Asked<verbs::Cluster>),
     /// Print what makes a shell complete these commands: `source <(highwater completions bash)`.
@@ -57,6 +61,15 @@ pub struct Asked<T: Subcommand> {
     #[command(flatten)]
     pub common: Common,
     #[command(subcommand)]
+    pub verb: T,
+}
+
+/// The same, where there is only one thing to do.
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Told<T: Args> {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(flatten)]
     pub verb: T,
 }
 
@@ -139,19 +152,9 @@ pub enum Config {
     /// Print the server.properties that an image's environment amounts to.
     Render(Given),
     /// Print the configs of a topic, a broker or a group of a running cluster.
-    Get {
-        #[command(flatten)]
-        common: Common,
-        #[command(flatten)]
-        get: verbs::Get,
-    },
+    Get(Told<verbs::Get>),
     /// Change the configs of a topic, a broker or a group of a running cluster.
-    Set {
-        #[command(flatten)]
-        common: Common,
-        #[command(flatten)]
-        set: verbs::Set,
-    },
+    Set(Told<verbs::Set>),
 }
 
 #[derive(Args, Clone, Debug, PartialEq, Eq)]

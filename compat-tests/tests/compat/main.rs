@@ -19,12 +19,9 @@ mod groups;
 mod hostile;
 mod librdkafka;
 mod main_job;
-<<<<<<< HEAD
+mod page;
 mod prometheus;
 mod service;
-=======
-mod page;
->>>>>>> 8dbb577 (admin: a page where a person sees brokers, topics, messages and groups, on a desk and on a phone)
 mod storage;
 mod tools;
 mod wire;

@@ -8,19 +8,19 @@ use std::io::{self, BufRead};
 /// Lines as Java reads them: each ends with `\n`, `\r` or `\r\n`. Bytes that are not UTF-8 stay as
 /// they are, where Java would put others in their place.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     from: R,
     /// A `\n` that comes next belongs to a `\r` before it.
     skips_feed: bool,
 }
 
 impl<R: BufRead> Lines<R> {
-    pub(super) fn of(from: R) -> Lines<R> {
+    pub(crate) fn of(from: R) -> Lines<R> {
         Lines { from, skips_feed: false }
     }
 
     /// The next line without its end; None: there is no more.
-    pub(super) fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
+    pub(crate) fn next(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
         loop {
             let bytes = match self.from.fill_buf() {

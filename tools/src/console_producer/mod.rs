@@ -10,7 +10,7 @@ use crate::frame;
 use crate::interrupt::Interrupt;
 use crate::output::{Output, complain};
 use kraft::env::Env;
-use lines::Lines;
+pub(crate) use lines::Lines;
 use options::{COMMAND, Options};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};

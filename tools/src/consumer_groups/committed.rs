@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 
 /// An offset, and the epoch of the leader that was read from, if it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Committed {
-    pub(super) offset: i64,
-    pub(super) leader_epoch: Option<i32>,
+pub(crate) struct Committed {
+    pub(crate) offset: i64,
+    pub(crate) leader_epoch: Option<i32>,
 }
 
 /// All that the group has committed.

@@ -47,7 +47,7 @@ pub(super) async fn groups(
     Ok(())
 }
 
-async fn delete(client: &mut Client, name: &str) -> Result<(), Refused> {
+pub(crate) async fn delete(client: &mut Client, name: &str) -> Result<(), Refused> {
     let to = client.coordinator(name).await?;
     let request = DeleteGroupsRequest::default().with_groups_names(vec![GroupId(text(name))]);
     let judge = |answer: &DeleteGroupsResponse| {

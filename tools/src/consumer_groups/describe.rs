@@ -67,14 +67,15 @@ fn is_told(group: &Group, rows: usize, output: &mut Output) -> Result<bool, Fail
 }
 
 /// A partition, what is committed of it, and who reads it.
-struct Row {
-    at: At,
-    committed: Option<Committed>,
-    end: Option<i64>,
-    consumer: [String; 3],
+pub(crate) struct Row {
+    pub(crate) at: At,
+    pub(crate) committed: Option<Committed>,
+    pub(crate) end: Option<i64>,
+    /// Its member id, host and client id; `-` where there is none.
+    pub(crate) consumer: [String; 3],
 }
 
-async fn rows(group: &Group, client: &mut Client) -> Result<Vec<Row>, Refused> {
+pub(crate) async fn rows(group: &Group, client: &mut Client) -> Result<Vec<Row>, Refused> {
     let committed = committed::fetch(client, &group.id).await?;
     let mut members: Vec<&Member> =
         group.members.iter().filter(|member| !member.assigned.is_empty()).collect();

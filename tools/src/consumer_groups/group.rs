@@ -14,40 +14,40 @@ use protocol::messages::{
 };
 
 /// A topic and the number of a partition.
-pub(super) type At = (String, i32);
+pub(crate) type At = (String, i32);
 
 #[derive(Clone, Debug)]
-pub(super) struct Group {
-    pub(super) id: String,
+pub(crate) struct Group {
+    pub(crate) id: String,
     /// As the broker spells it.
-    pub(super) state: String,
-    pub(super) assignor: String,
-    pub(super) coordinator: Option<Node>,
+    pub(crate) state: String,
+    pub(crate) assignor: String,
+    pub(crate) coordinator: Option<Node>,
     /// None with the classic protocol, as are the other epochs.
-    pub(super) epoch: Option<i32>,
-    pub(super) target_epoch: Option<i32>,
-    pub(super) members: Vec<Member>,
+    pub(crate) epoch: Option<i32>,
+    pub(crate) target_epoch: Option<i32>,
+    pub(crate) members: Vec<Member>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Member {
-    pub(super) id: String,
-    pub(super) instance: String,
-    pub(super) host: String,
-    pub(super) client: String,
-    pub(super) epoch: Option<i32>,
+pub(crate) struct Member {
+    pub(crate) id: String,
+    pub(crate) instance: String,
+    pub(crate) host: String,
+    pub(crate) client: String,
+    pub(crate) epoch: Option<i32>,
     /// In order.
-    pub(super) assigned: Vec<At>,
-    pub(super) target: Vec<At>,
+    pub(crate) assigned: Vec<At>,
+    pub(crate) target: Vec<At>,
     /// Whether it speaks the new protocol, in a group that has members of both.
-    pub(super) is_upgraded: Option<bool>,
+    pub(crate) is_upgraded: Option<bool>,
 }
 
 /// Asks about one group.
 ///
 /// # Errors
 /// `GroupIdNotFound` where there is none of consumers.
-pub(super) async fn describe(client: &mut Client, id: &str) -> Result<Group, Refused> {
+pub(crate) async fn describe(client: &mut Client, id: &str) -> Result<Group, Refused> {
     let to = client.coordinator(id).await?;
     let coordinator = match to {
         To::Node(node) => client.nodes().await?.into_iter().find(|it| it.id == node),

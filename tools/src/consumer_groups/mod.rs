@@ -11,6 +11,10 @@ mod reset;
 mod times;
 mod trouble;
 
+pub(crate) use delete::delete;
+pub(crate) use describe::rows as rows_of;
+pub(crate) use group::describe as describe_group;
+
 use crate::args::{Args, Command, Flag, Takes, switch, value};
 use crate::client::{Client, block_on};
 use crate::entrance::{self, COMMAND_CONFIG, SERVER, ZOOKEEPER};

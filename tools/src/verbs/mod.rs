@@ -1,17 +1,21 @@
-//! Highwater's own commands for a cluster: `highwater topic`, `group`, `config get` and `set`,
-//! `cluster`. They talk to any Kafka broker; where Kafka's tools print what scripts parse, these print
+//! Highwater's own commands for a cluster: `highwater topic`, `group`, `produce`,
+//! `consume`, `config get` and `set`, `cluster`. They talk to any Kafka broker; where Kafka's tools print what scripts parse, these print
 //! a table for people or, by `-o json`, JSON for programs.
 
 mod cluster;
 mod config;
+mod consume;
 mod group;
 mod pair;
+mod produce;
 mod shown;
 mod topic;
 
 pub use cluster::Cluster;
 pub use config::{Get, Set};
+pub use consume::Consume;
 pub use group::Group;
+pub use produce::Produce;
 pub use shown::Form;
 pub use topic::Topic;
 
@@ -46,6 +50,8 @@ pub enum Verb {
     Get(Get),
     Set(Set),
     Cluster(Cluster),
+    Produce(Produce),
+    Consume(Consume),
 }
 
 /// Does it, and says how it ended.
@@ -65,15 +71,16 @@ pub fn run(verb: &Verb, common: &Common, env: &Env) -> ExitCode {
 
 fn act(verb: &Verb, common: &Common, env: &Env, output: &mut Output) -> Result<(), Failure> {
     let properties = properties::read(env, common.command_config.as_deref(), &[])?;
-    let mut client = Client::new(env, Entrance::Brokers(&common.bootstrap), &properties)?;
-    let (client, form) = (&mut client, common.output);
-    block_on(async {
-        match verb {
-            Verb::Topic(topic) => topic.run(client, form, output).await,
-            Verb::Group(group) => group.run(client, form, output).await,
-            Verb::Get(get) => get.run(client, form, output).await,
-            Verb::Set(set) => set.run(client, output).await,
-            Verb::Cluster(cluster) => cluster.run(client, form, output).await,
-        }
-    })
+    let (bootstrap, form) = (&common.bootstrap, common.output);
+    let mut client = Client::new(env, Entrance::Brokers(bootstrap), &properties)?;
+    let client = &mut client;
+    match verb {
+        Verb::Topic(topic) => block_on(topic.run(client, form, output)),
+        Verb::Group(group) => block_on(group.run(client, form, output)),
+        Verb::Get(get) => block_on(get.run(client, form, output)),
+        Verb::Set(set) => block_on(set.run(client, output)),
+        Verb::Cluster(cluster) => block_on(cluster.run(client, form, output)),
+        Verb::Produce(produce) => produce.run(bootstrap, properties, env, output),
+        Verb::Consume(consume) => consume.run(bootstrap, properties, env, (form, output)),
+    }
 }

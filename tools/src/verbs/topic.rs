@@ -97,13 +97,16 @@ impl Topic {
 
 /// Why, about what, and what to do next.
 fn about(name: &str, refused: &Refused) -> Failure {
-    let hint = match refused.code {
-        ErrorCode::UnknownTopicOrPartition => " See `highwater topic list`.",
-        ErrorCode::TopicAlreadyExists => " With --if-not-exists that is no error.",
-        ErrorCode::TopicDeletionDisabled => " Set delete.topic.enable=true on the brokers.",
-        _ => "",
+    let hint = if refused.code == ErrorCode::UnknownTopicOrPartition {
+        ". See `highwater topic list`."
+    } else if refused.code == ErrorCode::TopicAlreadyExists {
+        ". With --if-not-exists that is no error."
+    } else if refused.code == ErrorCode::TopicDeletionDisabled {
+        ". Set delete.topic.enable=true on the brokers."
+    } else {
+        ""
     };
-    Failure::Told(format!("topic {name}: {}{hint}", refused.text))
+    Failure::Told(format!("topic {name}: {}{hint}", refused.text.trim_end_matches('.')))
 }
 
 async fn list(

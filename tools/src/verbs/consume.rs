@@ -1,0 +1,201 @@
+//! `highwater consume`: records of a topic, as lines for people or a line of JSON each.
+
+use super::shown::Form;
+use crate::data::consumer::{Consumer, Received, Stamp, Start};
+use crate::data::voice::Voice;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+use crate::output::Output;
+use crate::properties::Properties;
+use clap::Args;
+use kraft::env::Env;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// How long one look for the next record waits.
+const STEP: Duration = Duration::from_millis(100);
+
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Consume {
+    topic: String,
+    /// Where to begin: earliest, latest, or with --partition an offset. Without it, with --group
+    /// where the group was, else at the end.
+    #[arg(long, short, value_name = "WHERE")]
+    from: Option<String>,
+    /// Only this partition, without a group.
+    #[arg(long, short, conflicts_with = "group")]
+    partition: Option<i32>,
+    /// As a member of this group, which goes on there the next time.
+    #[arg(long, short)]
+    group: Option<String>,
+    /// Ends after so many records.
+    #[arg(long, short = 'n')]
+    count: Option<u64>,
+    /// Ends when no record came for so many milliseconds.
+    #[arg(long, value_name = "MS")]
+    timeout_ms: Option<u64>,
+}
+
+impl Consume {
+    pub(super) fn run(
+        &self,
+        bootstrap: &str,
+        mut properties: Properties,
+        env: &Env,
+        (form, output): (Form, &mut Output),
+    ) -> Result<(), Failure> {
+        properties.insert("bootstrap.servers".to_owned(), bootstrap.to_owned());
+        let start = self.start()?;
+        let reset = if start == Some(Start::Earliest) { "earliest" } else { "latest" };
+        properties.insert("auto.offset.reset".to_owned(), reset.to_owned());
+        let alone = self.group.is_none();
+        let group = self.group.clone().unwrap_or_else(|| {
+            // A group of its own, which nobody asks for again.
+            format!("highwater-consume-{}", env.rng.next_u64() % 1_000_000)
+        });
+        properties.insert("group.id".to_owned(), group);
+        if alone {
+            properties.insert("enable.auto.commit".to_owned(), "false".to_owned());
+        }
+        // Who only reads makes no topics.
+        properties.insert("allow.auto.create.topics".to_owned(), "false".to_owned());
+        let consumer = Consumer::new(&properties, Voice::alone())?;
+        match self.partition {
+            Some(partition) => {
+                consumer.assign(&self.topic, partition, start.unwrap_or(Start::Latest))?;
+            }
+            None => consumer.subscribe(&[&self.topic])?,
+        }
+        let interrupt = Interrupt::listen(|_| ())
+            .map_err(|error| Failure::told(format_args!("cannot wait for signals: {error}")))?;
+        let read = self.read(&consumer, &interrupt, env, (form, &mut *output));
+        let flushed = output.flush();
+        // Its end commits what was read, and leaves the group.
+        drop(consumer);
+        read.and(flushed)?;
+        interrupt.code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
+    }
+
+    fn start(&self) -> Result<Option<Start>, Failure> {
+        Ok(match self.from.as_deref() {
+            None => None,
+            Some("earliest") => Some(Start::Earliest),
+            Some("latest") => Some(Start::Latest),
+            Some(text) => {
+                let offset = text.parse().ok().filter(|it| 0 <= *it);
+                let known = offset.filter(|_| self.partition.is_some());
+                Some(known.map(Start::At).ok_or_else(|| {
+                    Failure::told(format_args!(
+                        "--from {text}: say earliest, latest, or an offset beside --partition"
+                    ))
+                })?)
+            }
+        })
+    }
+
+    fn read(
+        &self,
+        consumer: &Consumer,
+        interrupt: &Interrupt,
+        env: &Env,
+        (form, output): (Form, &mut Output),
+    ) -> Result<(), Failure> {
+        let (mut count, mut waits_since) = (0, env.clock.monotonic());
+        let timeout = self.timeout_ms.map(Duration::from_millis);
+        while interrupt.code().is_none() && self.count != Some(count) {
+            let mut next = consumer.next(Duration::ZERO)?;
+            if next.is_none() {
+                output.flush()?; // What was printed is to be seen before the next one comes.
+                next = consumer.next(STEP)?;
+            }
+            let Some(record) = next else {
+                let waited = env.clock.monotonic().saturating_sub(waits_since);
+                if timeout.is_some_and(|timeout| timeout <= waited) {
+                    return Ok(());
+                }
+                continue;
+            };
+            count += 1;
+            waits_since = env.clock.monotonic();
+            print(&record, form, output)?;
+        }
+        Ok(())
+    }
+}
+
+fn print(record: &Received<'_>, form: Form, output: &mut Output) -> Result<(), Failure> {
+    if form == Form::Table {
+        output.bytes(
+            format!("{}-{} {}\t", record.topic(), record.partition(), record.offset()).as_bytes(),
+        )?;
+        output.bytes(record.key().unwrap_or(b"-"))?;
+        output.bytes(b"\t")?;
+        output.bytes(record.value().unwrap_or(b"-"))?;
+        return output.bytes(b"\n");
+    }
+    let headers = record.headers().into_iter().map(|(name, value)| {
+        json!({ "key": String::from_utf8_lossy(&name), "value": field(value.as_deref()) })
+    });
+    let (Stamp::Create(ms) | Stamp::LogAppend(ms)) = record.stamp() else {
+        return line(record, None, headers.collect(), output);
+    };
+    line(record, Some(ms), headers.collect(), output)
+}
+
+fn line(
+    record: &Received<'_>,
+    timestamp_ms: Option<i64>,
+    headers: Value,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    output.line(json!({
+        "topic": record.topic(),
+        "partition": record.partition(),
+        "offset": record.offset(),
+        "timestampMs": timestamp_ms,
+        "key": field(record.key()),
+        "value": field(record.value()),
+        "headers": headers,
+    }))
+}
+
+/// Text as text; bytes that are none by their numbers, two digits each.
+fn field(bytes: Option<&[u8]>) -> Value {
+    let Some(bytes) = bytes else { return Value::Null };
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(_) => {
+            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            json!({ "hex": hex })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_are_told_from_text() {
+        assert_eq!(field(None), Value::Null);
+        assert_eq!(field(Some(b"a")), json!("a"));
+        assert_eq!(field(Some(b"\xff\x00")), json!({ "hex": "ff00" }));
+    }
+
+    #[test]
+    fn an_offset_needs_a_partition() {
+        let consume = |from: &str, partition| Consume {
+            topic: "t".to_owned(),
+            from: Some(from.to_owned()),
+            partition,
+            group: None,
+            count: None,
+            timeout_ms: None,
+        };
+        assert_eq!(consume("earliest", None).start(), Ok(Some(Start::Earliest)));
+        assert_eq!(consume("7", Some(0)).start(), Ok(Some(Start::At(7))));
+        for (from, partition) in [("7", None), ("-1", Some(0)), ("soon", Some(0))] {
+            assert!(consume(from, partition).start().is_err(), "{from}");
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! `highwater produce`: lines of a file, or of standard input, as records.
+
+use super::pair::pair;
+use crate::console_producer::Lines;
+use crate::data::producer::{Listener, Outcome, Producer, ToSend};
+use crate::failure::Failure;
+use crate::output::{Output, complain};
+use crate::properties::Properties;
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kraft::env::Env;
+use std::io::{self, BufReader, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use storage::disk::File;
+
+#[derive(Args, Clone, Debug, PartialEq, Eq)]
+pub struct Produce {
+    topic: String,
+    /// Sends the lines of this file; without it, those of standard input.
+    file: Option<PathBuf>,
+    /// What stands between key and value in a line; without it, a line is a value.
+    #[arg(long, short)]
+    key_separator: Option<String>,
+    /// A header of every record; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    header: Vec<(String, String)>,
+    /// gzip, snappy, lz4 or zstd.
+    #[arg(long)]
+    compression: Option<String>,
+}
+
+/// Counts what is stored and tells of the first record that is not.
+#[derive(Debug, Default)]
+struct Tally {
+    stored: AtomicU64,
+    lost: AtomicU64,
+}
+
+impl Tally {
+    fn lose(&self, why: &str) {
+        if self.lost.fetch_add(1, Ordering::Relaxed) == 0 {
+            complain(&format!("a record is not stored: {why}"));
+        }
+    }
+}
+
+impl Listener<()> for Tally {
+    fn outcome(&self, outcome: Outcome<'_, ()>) {
+        match outcome.stored {
+            Ok(_) => drop(self.stored.fetch_add(1, Ordering::Relaxed)),
+            Err(why) => self.lose(&why),
+        }
+    }
+}
+
+impl Produce {
+    pub(super) fn run(
+        &self,
+        bootstrap: &str,
+        mut properties: Properties,
+        env: &Env,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
+        if self.key_separator.as_ref().is_some_and(String::is_empty) {
+            return Err(Failure::Told("--key-separator may not be empty".to_owned()));
+        }
+        properties.insert("bootstrap.servers".to_owned(), bootstrap.to_owned());
+        if let Some(codec) = &self.compression {
+            properties.insert("compression.type".to_owned(), codec.clone());
+        }
+        let tally = Arc::new(Tally::default());
+        let producer = Producer::new(&properties, tally.clone())?;
+        match &self.file {
+            Some(path) => {
+                let (file, bar) = open(path, env)?;
+                self.send_all(BufReader::new(bar.wrap_read(file)), &producer, &tally)?;
+                bar.finish_and_clear();
+            }
+            None => self.send_all(io::stdin().lock(), &producer, &tally)?,
+        }
+        producer.flush();
+        let stored = tally.stored.load(Ordering::Relaxed);
+        output.line(format!("{stored} records are stored in {}", self.topic))?;
+        match tally.lost.load(Ordering::Relaxed) {
+            0 => Ok(()),
+            lost => Err(Failure::Told(format!("{lost} records are not stored"))),
+        }
+    }
+
+    fn send_all(
+        &self,
+        from: impl io::BufRead,
+        producer: &Producer<()>,
+        tally: &Tally,
+    ) -> Result<(), Failure> {
+        let mut lines = Lines::of(from);
+        let unread = |error| Failure::told(format_args!("cannot read the records: {error}"));
+        for number in 1_u64.. {
+            let Some(line) = lines.next().map_err(unread)? else { break };
+            if number == 1 {
+                producer.await_topic(&self.topic)?;
+            }
+            let record = self.record(&line, number)?;
+            if let Err((why, ())) = producer.send(&self.topic, &record, ()) {
+                tally.lose(&why);
+            }
+        }
+        Ok(())
+    }
+
+    fn record<'a>(&'a self, line: &'a [u8], number: u64) -> Result<ToSend<'a>, Failure> {
+        let (key, value) = match &self.key_separator {
+            None => (None, line),
+            Some(separator) => {
+                let (key, value) = split(line, separator.as_bytes()).ok_or_else(|| {
+                    Failure::told(format_args!("line {number} has no `{separator}` in it"))
+                })?;
+                (Some(key), value)
+            }
+        };
+        let headers =
+            self.header.iter().map(|(name, value)| (name.as_str(), Some(value.as_bytes())));
+        Ok(ToSend { key, value: Some(value), headers: headers.collect(), timestamp_ms: None })
+    }
+}
+
+fn split<'a>(line: &'a [u8], separator: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let at = line.windows(separator.len()).position(|window| window == separator)?;
+    Some((line.get(..at)?, line.get(at + separator.len()..)?))
+}
+
+/// A file from its first byte on.
+struct Reading {
+    file: Arc<dyn File>,
+    at: u64,
+}
+
+impl Read for Reading {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let len = self.file.read_at(self.at, into)?;
+        self.at += len as u64;
+        Ok(len)
+    }
+}
+
+/// The file, and a bar that says how far it is read; nobody sees it where stderr is no terminal.
+fn open(path: &Path, env: &Env) -> Result<(Reading, ProgressBar), Failure> {
+    let unread = |error| Failure::told(format_args!("cannot read {}: {error}", path.display()));
+    let file = env.disk.open(path).map_err(unread)?;
+    let size = file.size().map_err(unread)?;
+    let target = if io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let bar = ProgressBar::with_draw_target(Some(size), target);
+    let style =
+        ProgressStyle::with_template("{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
+    if let Ok(style) = style {
+        bar.set_style(style);
+    }
+    Ok((Reading { file, at: 0 }, bar))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn produce(separator: Option<&str>) -> Produce {
+        Produce {
+            topic: "t".to_owned(),
+            file: None,
+            key_separator: separator.map(str::to_owned),
+            header: vec![("source".to_owned(), "shop".to_owned())],
+            compression: None,
+        }
+    }
+
+    #[test]
+    fn a_line_is_a_value_or_key_and_value() {
+        let check = |separator, line: &str, key: Option<&str>, value: &str| {
+            let produce = produce(separator);
+            let record = produce.record(line.as_bytes(), 1).unwrap();
+            assert_eq!(
+                (record.key, record.value),
+                (key.map(str::as_bytes), Some(value.as_bytes()))
+            );
+            assert_eq!(record.headers, [("source", Some(&b"shop"[..]))]);
+        };
+        check(None, "a:b", None, "a:b");
+        check(Some(":"), "a:b:c", Some("a"), "b:c");
+        check(Some("::"), "::b", Some(""), "b");
+        let why = produce(Some("\t")).record(b"a:b", 7).unwrap_err();
+        assert_eq!(why, Failure::Told("line 7 has no `\t` in it".to_owned()));
+    }
+}
