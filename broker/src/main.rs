@@ -41,13 +41,13 @@ fn main() -> ExitCode {
     // Called by the name of a tool; and `highwater kafka-topics ...`, which needs no link.
     for (at, name) in args.iter().enumerate().take(2) {
         let (name, rest) = (name.to_string_lossy(), args.get(at + 1..).unwrap_or_default());
-        if let Some(tool) = tools::find(&name) {
-            return (tool.run)(rest.to_vec(), &env);
-        }
         match kafka::asked(&name, rest) {
             Some(Ok(asked)) => return ended(as_kafka(asked, env)),
             Some(Err(code)) => return code,
             None => {}
+        }
+        if let Some(tool) = tools::find(&name) {
+            return (tool.run)(rest.to_vec(), &env);
         }
     }
     ended(as_highwater(Cli::parse().command, env))

@@ -30,7 +30,7 @@ mod metadata_quorum;
 pub mod output;
 mod producer_perf;
 pub mod properties;
-mod run_class;
+pub mod run_class;
 mod throttle;
 mod topic_pattern;
 mod topics;
@@ -69,7 +69,7 @@ pub const TABLE: &[Tool] = &[
     tool("kafka-log-dirs", "LogDirsCommand", log_dirs::run),
     tool("kafka-metadata-quorum", "MetadataQuorumCommand", metadata_quorum::run),
     tool("kafka-producer-perf-test", "ProducerPerformance", producer_perf::run),
-    tool("kafka-run-class", "", run_class::run),
+    tool(run_class::RUN_CLASS, "", run_class::run),
     tool("kafka-topics", "TopicCommand", topics::run),
     tool("kafka-verifiable-consumer", "VerifiableConsumer", verifiable::run_consumer),
     tool("kafka-verifiable-producer", "VerifiableProducer", verifiable::run_producer),

@@ -7,6 +7,7 @@ pub mod storage;
 use arguments::parse;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use tools::run_class;
 
 /// One of those scripts, with what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,8 +25,22 @@ pub fn asked(name: &str, args: &[OsString]) -> Option<Result<Kafka, ExitCode>> {
         "kafka-server-start" => server::Start::of(args).map(Kafka::ServerStart),
         "kafka-server-stop" => parse(args).map(Kafka::ServerStop),
         "kafka-storage" => parse(args).map(Kafka::Storage),
+        run_class::RUN_CLASS => return asked_by_class(run_class::asked(args)),
         _ => return None,
     })
+}
+
+/// What was asked by the name of a Java class; None when it stands for none of these scripts.
+fn asked_by_class(asked: run_class::Asked) -> Option<Result<Kafka, ExitCode>> {
+    match asked.name() {
+        run_class::NODE => {
+            let daemon = asked.is_daemon.then(|| OsString::from("-daemon"));
+            let args: Vec<_> = daemon.into_iter().chain(asked.args).collect();
+            Some(server::Start::of(&args).map(Kafka::ServerStart))
+        }
+        run_class::STORAGE => Some(parse(&asked.args).map(Kafka::Storage)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -69,6 +84,16 @@ mod tests {
         assert!(start.is_daemon);
         assert_eq!(start.given.file, Some(PathBuf::from("a.properties")));
         assert_eq!(start.given.overrides, ["k=v", "l=w"]);
+    }
+
+    #[test]
+    fn a_java_class_stands_for_the_script_that_runs_it() {
+        let by_class = start("kafka-run-class.sh -name n -daemon -loggc kafka.Kafka a.properties");
+        assert_eq!(by_class, start("kafka-server-start -daemon a.properties"));
+        let words = "kafka-run-class org.apache.kafka.tools.StorageTool random-uuid";
+        assert_eq!(storage(words), Storage::RandomUuid);
+        assert!(ask("kafka-run-class kafka.tools.GetOffsetShell --version").is_none());
+        assert!(ask("kafka-run-class").is_none());
     }
 
     #[test]

@@ -182,6 +182,11 @@ fn commands_fill_the_places_that_name_them() {
         (Some("3"), None)
     );
     assert_eq!(notes, ["PORT_COMMAND has said nothing, and is taken as empty: port"]);
+    let place = Environment::parse("KAFKA_ADVERTISED_LISTENERS=A://_{HOSTNAME_COMMAND}:1");
+    let (env, notes) = wurstmeister::with_commands(place, &|_| None);
+    // Nothing is put there: what it says is then refused, as an address.
+    assert_eq!(env.get("KAFKA_ADVERTISED_LISTENERS"), Some("A://_{HOSTNAME_COMMAND}:1"));
+    assert_eq!(notes, ["KAFKA_ADVERTISED_LISTENERS asks for HOSTNAME_COMMAND, which is not set"]);
 }
 
 /// The settings with the image's own below them.

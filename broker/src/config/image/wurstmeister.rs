@@ -31,12 +31,18 @@ pub(super) fn with_commands(
 ) -> (Environment, Vec<String>) {
     let (mut env, mut notes) = (env, Vec::new());
     for (command, target) in COMMANDS {
-        let Some(text) = env.get(command).map(str::to_owned) else { continue };
+        let place = format!("_{{{command}}}");
+        let Some(text) = env.get(command).map(str::to_owned) else {
+            let asks = env.iter().filter(|(_, value)| value.contains(&place));
+            notes.extend(
+                asks.map(|(name, _)| format!("{name} asks for {command}, which is not set")),
+            );
+            continue;
+        };
         let output = run(&text).unwrap_or_default();
         if output.is_empty() {
             notes.push(format!("{command} has said nothing, and is taken as empty: {text}"));
         }
-        let place = format!("_{{{command}}}");
         env = env.map(|name, value| match name.starts_with("KAFKA_") {
             true => value.replace(&place, &output),
             false => value.to_owned(),
