@@ -4,14 +4,14 @@
     clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::indexing_slicing,
-    clippy::string_slice,
-    clippy::expect_used,
     clippy::print_stderr,
     reason = "a test stands outside the broker, and stops at the first surprise"
 )]
 
 mod client;
+mod compose;
 mod data;
+mod health;
 mod modules;
 mod shape;
 mod testcontainers;
