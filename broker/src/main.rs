@@ -146,6 +146,10 @@ fn as_highwater(command: Command, env: Env) -> Result<ExitCode, String> {
             Ok(())
         }
         Command::Man => manual::page(),
+        Command::Tools => {
+            print(&manual::tools());
+            Ok(())
+        }
     };
     done.map(|()| ExitCode::SUCCESS)
 }
@@ -191,7 +195,6 @@ fn look(how: &broker::cli::Check, env: &Env) -> Result<(), String> {
     report.refusal.map_or(Ok(()), Err)
 }
 
-/// Writes a server.properties to stdout, and what a start with it would not tell to stderr.
 /// Says why clients cannot work with a broker; with 1 when they cannot.
 fn examine(how: &broker::cli::Doctor, env: &Env) -> Result<ExitCode, String> {
     let what = Examination {
@@ -207,6 +210,7 @@ fn examine(how: &broker::cli::Doctor, env: &Env) -> Result<ExitCode, String> {
     }
 }
 
+/// Writes a server.properties to stdout, and what a start with it would not tell to stderr.
 fn write_out(from: &From, env: &Env) -> Result<(), String> {
     let given = given(from, env)?;
     print(&render::lines(&given));

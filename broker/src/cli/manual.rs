@@ -1,6 +1,6 @@
-//! The manual page and the completions of shells, made of the arguments that there are.
+//! The manual page, the completions of shells, and the names of tools, made of what there is.
 
-use super::Cli;
+use super::{Cli, kafka};
 use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 use std::io::{self, ErrorKind, Write};
@@ -11,6 +11,15 @@ pub fn completions(shell: Shell) {
     generate(shell, &mut Cli::command(), "highwater", &mut script);
     // Whoever closed stdout does not read it.
     drop(io::stdout().write_all(&script));
+}
+
+/// The names that the binary may be called by, without `.sh`, in their order.
+#[must_use]
+pub fn tools() -> Vec<String> {
+    let tools = tools::TABLE.iter().map(|tool| tool.name);
+    let mut names: Vec<_> = tools.chain(kafka::NAMES).map(str::to_owned).collect();
+    names.sort_unstable();
+    names
 }
 
 /// Prints the manual page, that of each command below that of the program.

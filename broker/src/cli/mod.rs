@@ -53,6 +53,9 @@ pub enum Command {
     Completions { shell: Shell },
     /// Print the manual page: `highwater man | man -l -`.
     Man,
+    /// Print the names of Kafka's tools and scripts that this binary is when it is called by them:
+    /// `for it in $(highwater tools); do ln -s highwater $it; done`.
+    Tools,
 }
 
 /// A command for a cluster, which may be of any Kafka brokers.

@@ -17,6 +17,9 @@ pub enum Kafka {
     Storage(storage::Storage),
 }
 
+/// The names of those scripts, without `.sh`.
+pub const NAMES: [&str; 3] = ["kafka-server-start", "kafka-server-stop", "kafka-storage"];
+
 /// What was asked of the script of this name; None when it is none of these. `name` may be a path,
 /// and end in `.sh`. The error is the code to exit with, once all is said.
 pub fn asked(name: &str, args: &[OsString]) -> Option<Result<Kafka, ExitCode>> {
@@ -75,6 +78,12 @@ mod tests {
         assert!(ask("kafka-storage random-uuid").is_some());
         assert!(ask("highwater start").is_none());
         assert!(ask("kafka-topics --list").is_none());
+    }
+
+    #[test]
+    fn each_name_is_that_of_a_script() {
+        let known = NAMES.map(|name| asked(name, &["--help".into()]).is_some());
+        assert_eq!(known, [true; NAMES.len()]);
     }
 
     #[test]
