@@ -126,6 +126,14 @@ fn a_package_is_installed_removed_and_purged_and_records_outlive_it() {
         fs::read_to_string(root().join("packaging/highwater.service")).unwrap(),
         "the unit is the one that systemd was asked about"
     );
+    tool("systemd");
+    let mut verify = Command::new("systemd-analyze");
+    verify
+        .arg(format!("--root={}", bare.dir.path().display()))
+        .args(["verify", "highwater.service"]);
+    // Units of the system are not there to be found; each program that this one runs is.
+    let said = run(&mut verify, LIMIT).err;
+    assert!(!said.contains("not executable"), "{said}");
     for name in [
         "usr/share/man/man1/highwater.1.gz",
         "usr/share/bash-completion/completions/highwater",
