@@ -6,6 +6,7 @@ pub(crate) mod filter;
 pub(crate) mod groups;
 pub(crate) mod offsets;
 pub(crate) mod table;
+pub(crate) mod topic_changes;
 pub(crate) mod topics;
 
 use protocol::messages::StrBytes;

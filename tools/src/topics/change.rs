@@ -2,22 +2,19 @@
 
 use super::choice::{matching, must_exist, told};
 use crate::admin::text;
+use crate::admin::topic_changes;
 use crate::admin::topics::{self, name_of};
 use crate::args::Args;
-use crate::client::{Client, Refused, To};
+use crate::client::{Client, Refused};
 use crate::failure::Failure;
 use crate::output::Output;
 use protocol::error::ErrorCode;
+use protocol::messages::BrokerId;
 use protocol::messages::create_partitions_request::{
     CreatePartitionsAssignment, CreatePartitionsTopic,
 };
 use protocol::messages::create_topics_request::{
     CreatableReplicaAssignment, CreatableTopic, CreatableTopicConfig,
-};
-use protocol::messages::delete_topics_request::DeleteTopicState;
-use protocol::messages::{
-    BrokerId, CreatePartitionsRequest, CreatePartitionsResponse, CreateTopicsRequest,
-    CreateTopicsResponse, DeleteTopicsRequest, DeleteTopicsResponse,
 };
 
 pub(super) async fn create(
@@ -33,15 +30,8 @@ pub(super) async fn create(
              ('_') could collide. To avoid issues it is best to use either, but not both.",
         )?;
     }
-    let request = CreateTopicsRequest::default()
-        .with_topics(vec![topic])
-        .with_timeout_ms(client.request_timeout_ms());
-    let judge = |answer: &CreateTopicsResponse| {
-        let mut results = answer.topics.iter();
-        results.try_for_each(|it| Refused::check(it.error_code, it.error_message.as_deref()))
-    };
-    match client.ask_until(To::Controller, &request, judge).await {
-        Ok(_) => output.line(format!("Created topic {name}.")),
+    match topic_changes::create(client, topic).await {
+        Ok(()) => output.line(format!("Created topic {name}.")),
         Err(refused)
             if refused.code == ErrorCode::TopicAlreadyExists && args.has("if-not-exists") =>
         {
@@ -162,15 +152,8 @@ pub(super) async fn alter(
         let new = new.map(|ids| CreatePartitionsAssignment::default().with_broker_ids(ids.clone()));
         topic_of.with_assignments(Some(new.collect()))
     });
-    let request = CreatePartitionsRequest::default()
-        .with_topics(wanted.collect())
-        .with_timeout_ms(client.request_timeout_ms());
-    let judge = |answer: &CreatePartitionsResponse| {
-        let mut results = answer.results.iter();
-        results.try_for_each(|it| Refused::check(it.error_code, it.error_message.as_deref()))
-    };
-    let done = client.ask_until(To::Controller, &request, judge).await;
-    done.map(drop).map_err(|refused| told(&refused, output))
+    let done = topic_changes::grow(client, wanted.collect()).await;
+    done.map_err(|refused| told(&refused, output))
 }
 
 pub(super) async fn delete(
@@ -183,20 +166,6 @@ pub(super) async fn delete(
     if names.is_empty() {
         return Ok(());
     }
-    let states = names.iter().map(|it| DeleteTopicState::default().with_name(Some(name_of(it))));
-    let empty = DeleteTopicsRequest::default().with_timeout_ms(client.request_timeout_ms());
-    let request = empty.clone().with_topics(states.collect());
-    let judge = |answer: &DeleteTopicsResponse| {
-        let mut results = answer.responses.iter();
-        results.try_for_each(|it| Refused::check(it.error_code, it.error_message.as_deref()))
-    };
-    let done = match client.ask_until(To::Controller, &request, judge).await {
-        // Before version 6 there are only names.
-        Err(refused) if refused.code == ErrorCode::UnsupportedVersion => {
-            let names = names.iter().map(|name| name_of(name)).collect();
-            client.ask_until(To::Controller, &empty.with_topic_names(names), judge).await
-        }
-        done => done,
-    };
-    done.map(drop).map_err(|refused| told(&refused, output))
+    let done = topic_changes::delete(client, &names).await;
+    done.map_err(|refused| told(&refused, output))
 }

@@ -4,20 +4,15 @@ use super::pair::pair;
 use super::shown::{Form, Rows, print_one};
 use crate::admin::configs::{self, Kind, Resource, source};
 use crate::admin::offsets::{self, EARLIEST, LATEST};
-use crate::admin::text;
 use crate::admin::topics::{self, Described, name_of};
-use crate::client::{Client, Refused, To};
+use crate::admin::{text, topic_changes};
+use crate::client::{Client, Refused};
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::{Args, Subcommand};
 use protocol::error::ErrorCode;
 use protocol::messages::create_partitions_request::CreatePartitionsTopic;
 use protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
-use protocol::messages::delete_topics_request::DeleteTopicState;
-use protocol::messages::{
-    CreatePartitionsRequest, CreatePartitionsResponse, CreateTopicsRequest, CreateTopicsResponse,
-    DeleteTopicsRequest, DeleteTopicsResponse,
-};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -221,15 +216,8 @@ impl Create {
             .with_num_partitions(self.partitions)
             .with_replication_factor(self.replication_factor)
             .with_configs(configs.collect());
-        let request = CreateTopicsRequest::default()
-            .with_topics(vec![topic])
-            .with_timeout_ms(client.request_timeout_ms());
-        let judge = |answer: &CreateTopicsResponse| {
-            let mut results = answer.topics.iter();
-            results.try_for_each(|it| Refused::check(it.error_code, it.error_message.as_deref()))
-        };
-        match client.ask_until(To::Controller, &request, judge).await {
-            Ok(_) => output.line(format!("created topic {}", self.name)),
+        match topic_changes::create(client, topic).await {
+            Ok(()) => output.line(format!("created topic {}", self.name)),
             Err(why) if self.if_not_exists && why.code == ErrorCode::TopicAlreadyExists => {
                 output.line(format!("topic {} is there already", self.name))
             }
@@ -245,14 +233,7 @@ async fn grow(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let topic = CreatePartitionsTopic::default().with_name(name_of(name)).with_count(partitions);
-    let request = CreatePartitionsRequest::default()
-        .with_topics(vec![topic.with_assignments(None)])
-        .with_timeout_ms(client.request_timeout_ms());
-    let judge = |answer: &CreatePartitionsResponse| {
-        let mut results = answer.results.iter();
-        results.try_for_each(|it| Refused::check(it.error_code, it.error_message.as_deref()))
-    };
-    let done = client.ask_until(To::Controller, &request, judge).await;
+    let done = topic_changes::grow(client, vec![topic.with_assignments(None)]).await;
     done.map_err(|refused| about(name, &refused))?;
     output.line(format!("topic {name} has {partitions} partitions"))
 }
@@ -263,16 +244,8 @@ async fn delete(
     if_exists: bool,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let state = DeleteTopicState::default().with_name(Some(name_of(name)));
-    let request = DeleteTopicsRequest::default()
-        .with_topics(vec![state])
-        .with_timeout_ms(client.request_timeout_ms());
-    let judge = |answer: &DeleteTopicsResponse| {
-        let mut results = answer.responses.iter();
-        results.try_for_each(|it| Refused::check(it.error_code, it.error_message.as_deref()))
-    };
-    match client.ask_until(To::Controller, &request, judge).await {
-        Ok(_) => output.line(format!("deleted topic {name}")),
+    match topic_changes::delete(client, &[name.to_owned()]).await {
+        Ok(()) => output.line(format!("deleted topic {name}")),
         Err(why) if if_exists && why.code == ErrorCode::UnknownTopicOrPartition => {
             output.line(format!("there is no topic {name}"))
         }

@@ -64,7 +64,7 @@ fn the_controllers_listener_is_told_as_it_is_bound() {
          advertised.listeners=PLAINTEXT://b:1",
         Ok(&["PLAINTEXT a:1 as b:1", "C 0.0.0.0:2 as box:2, by peer"]),
     );
-    check("controller.listener.names=C", Ok(&["PLAINTEXT :9092 as box:9092"]));
+    check("controller.listener.names=C", Ok(&["PLAINTEXT :9092 as box:9092, by peer"]));
     check("listeners=C://:2 controller.listener.names=C", {
         Err("f:1: listeners=C://:2: must hold a listener for clients besides those of the \
              controller")
