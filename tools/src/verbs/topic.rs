@@ -91,7 +91,6 @@ impl Topic {
 }
 
 /// Why, about what, and what to do next.
-#[expect(clippy::wildcard_enum_match_arm, reason = "most errors say all that there is to say")]
 fn about(name: &str, refused: &Refused) -> Failure {
     let hint = if refused.code == ErrorCode::UnknownTopicOrPartition {
         ". See `highwater topic list`."
