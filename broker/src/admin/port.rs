@@ -27,7 +27,7 @@ const BACKLOG: u32 = 64;
 const HEAD_BYTES_MAX: usize = 16 << 10;
 const HEADERS_MAX: usize = 64;
 /// How long a connection may say nothing, or not end its head.
-const HEAD_PATIENCE: Duration = Duration::from_secs(15);
+const HEAD_PATIENCE: Duration = Duration::from_secs(5);
 /// How long a peer may take nothing of its answer.
 const WRITE_PATIENCE: Duration = Duration::from_secs(15);
 /// How long a stop waits for answers that are under way.
@@ -137,8 +137,10 @@ async fn take_in(
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let (desk, stopped) = (Arc::clone(desk), stopped.clone());
+                // Where seats run short nobody keeps one for a next request.
+                let may_stay = CONNECTIONS_MAX / 2 < seats.available_permits();
                 open.spawn(async move {
-                    serve(stream, peer, desk, stopped).await;
+                    serve((stream, peer), desk, stopped, may_stay).await;
                     drop(seat);
                 });
             }
@@ -151,10 +153,10 @@ async fn take_in(
 }
 
 async fn serve(
-    stream: Box<dyn Stream>,
-    peer: SocketAddr,
+    (stream, peer): (Box<dyn Stream>, SocketAddr),
     desk: Arc<Desk>,
     mut stopped: watch::Receiver<bool>,
+    may_stay: bool,
 ) {
     let service = service_fn(|request| {
         let desk = Arc::clone(&desk);
@@ -165,6 +167,7 @@ async fn serve(
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
+        .keep_alive(may_stay)
         .header_read_timeout(HEAD_PATIENCE)
         .max_buf_size(HEAD_BYTES_MAX)
         .max_headers(HEADERS_MAX)

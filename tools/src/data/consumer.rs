@@ -134,6 +134,8 @@ impl Consumer {
         let mut mapped = map(Role::Consumer, properties).map_err(Failure::Told)?;
         tell_unknown(&mapped.unknown);
         mapped.config.set_log_level(RDKafkaLogLevel::Warning);
+        // Its end looks through what was fetched and not handed out, which must not count as read.
+        mapped.config.set("enable.auto.offset.store", "false");
         let inner = mapped.config.create_with_context(voice).map_err(|error| told(&error))?;
         Ok(Consumer { inner })
     }
@@ -178,7 +180,12 @@ impl Consumer {
     pub(crate) fn next(&self, wait: Duration) -> Result<Option<Received<'_>>, Failure> {
         match self.inner.poll(wait) {
             None => Ok(None),
-            Some(Ok(message)) => Ok(Some(Received(message))),
+            Some(Ok(message)) => {
+                // What is handed out is what a commit covers. Who lost the partition meanwhile
+                // commits nothing of it.
+                drop(self.inner.store_offset_from_message(&message));
+                Ok(Some(Received(message)))
+            }
             Some(Err(error)) if ends(&error) => Err(told(&error)),
             Some(Err(error)) => {
                 complain(&format!("WARN {}", reason(&error)));

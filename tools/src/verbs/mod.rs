@@ -31,7 +31,7 @@ use std::process::ExitCode;
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Common {
     /// Brokers to begin with; one that answers is enough.
-    #[arg(long, short, global = true, value_name = "HOST:PORT,..")]
+    #[arg(long, short, global = true, value_name = "HOST:PORT,..", alias = "bootstrap-server")]
     #[arg(default_value = "localhost:9092")]
     pub bootstrap: String,
     /// A file of client properties, as Kafka's tools take it.

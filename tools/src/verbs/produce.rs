@@ -18,7 +18,7 @@ use storage::disk::File;
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Produce {
     topic: String,
-    /// Sends the lines of this file; without it, those of standard input.
+    /// Sends the lines of this file; without it, or for `-`, those of standard input.
     file: Option<PathBuf>,
     /// What stands between key and value in a line; without it, a line is a value.
     #[arg(long, short)]
@@ -72,7 +72,7 @@ impl Produce {
         }
         let tally = Arc::new(Tally::default());
         let producer = Producer::new(&properties, tally.clone())?;
-        match &self.file {
+        match self.file.as_ref().filter(|path| path.as_os_str() != "-") {
             Some(path) => {
                 let (file, bar) = open(path, env)?;
                 self.send_all(BufReader::new(bar.wrap_read(file)), &producer, &tally)?;

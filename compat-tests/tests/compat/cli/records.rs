@@ -312,3 +312,23 @@ fn verifiable_clients_tell_the_same_events() {
         assert_eq!(mine, events(&String::from_utf8(their.stdout).unwrap()), "{group}");
     }
 }
+
+#[test]
+fn a_group_has_committed_what_was_printed_and_no_more() {
+    let dir = TempDir::new().unwrap();
+    let broker = Broker::start(dir.path(), "offsets.topic.num.partitions=1\n");
+    let bootstrap = broker.bootstrap();
+    let server = ["--bootstrap-server", &bootstrap, "--topic", "t"];
+    let lines: String = (0..1000).map(|number| format!("{number}\n")).collect();
+    ours("kafka-console-producer", &server, lines.as_bytes());
+    for protocol in ["classic", "consumer"] {
+        let property = format!("group.protocol={protocol}");
+        let from = ["--from-beginning", "--max-messages", "5", "--group", protocol];
+        let args = [&server[..], &from, &["--command-property", &property]].concat();
+        let all: String = (0..3).map(|_| ours("kafka-console-consumer", &args, b"")).collect();
+        let want: String = (0..15).map(|number| format!("{number}\n")).collect();
+        assert_eq!(all, want, "{protocol}");
+        let committed = compat_tests::admin::committed(broker.port, protocol);
+        assert_eq!(committed.values().copied().collect::<Vec<_>>(), [15], "{protocol}");
+    }
+}
