@@ -33,7 +33,7 @@ impl Handler for CreateTopics {
                 .with_error_message(words(code))
                 .with_num_partitions(-1)
                 .with_replication_factor(-1)
-                .with_configs(None)
+                .with_configs(Some(Vec::new()))
         };
         let topics = request.topics.iter().map(topic).collect();
         CreateTopicsResponse::default().with_topics(topics)
