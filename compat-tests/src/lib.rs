@@ -10,6 +10,7 @@ pub mod broker;
 pub mod clients;
 pub mod docker;
 pub mod home;
+pub mod http;
 pub mod java_tools;
 pub mod kafka;
 pub mod lines;

@@ -20,7 +20,7 @@ async fn routed(desk: &Arc<Desk>, request: &Parts) -> Response<Body> {
     match request.uri.path() {
         "/health/live" => health::live(state),
         // The other spellings are those that health checks of other images ask for.
-        "/health/ready" | "/v1/status/ready" | "/v1/ready" | "/v1/ready/" => health::ready(state),
+        "/health/ready" | "/v1/status/ready" | "/v1/ready" | "/v1/ready/" => health::ready(desk),
         "/metrics" => exposition::page(desk).await,
         "/v1/broker-state" | "/v1/broker-state/" => health::broker_state(state),
         path => match path.strip_prefix("/api/") {

@@ -54,7 +54,7 @@ pub struct Dir {
     reserve_bytes: AtomicU64,
     /// Why it went offline. It stays so until the process starts again.
     failure: OnceLock<String>,
-    full: AtomicBool,
+    is_below_reserve: AtomicBool,
     /// A write found no room, though the reserve did not say so.
     is_short: AtomicBool,
     /// Bytes appended but not yet synced, over all logs.
@@ -132,7 +132,7 @@ impl Dir {
             was_clean: false,
             reserve_bytes: AtomicU64::new(0),
             failure: OnceLock::new(),
-            full: AtomicBool::new(false),
+            is_below_reserve: AtomicBool::new(false),
             is_short: AtomicBool::new(false),
             behind: AtomicU64::new(0),
             written: AtomicU64::new(0),
@@ -175,9 +175,23 @@ impl Dir {
         self.on_failure.get_or_init(|| told);
     }
 
-    /// Below the reserve: nothing more is appended until space is back.
+    /// Nothing more is appended until space is back.
+    pub(super) fn is_below_reserve(&self) -> bool {
+        self.is_below_reserve.load(Ordering::Relaxed)
+    }
+
+    /// Appends are refused for want of room: all of them, or those that need more than there is.
     pub fn is_full(&self) -> bool {
-        self.full.load(Ordering::Relaxed)
+        self.is_below_reserve() || self.is_short.load(Ordering::Relaxed)
+    }
+
+    /// Why not everything can be appended to it, in words for people.
+    pub fn refusal(&self) -> Option<String> {
+        let path = self.path.display();
+        match self.failure() {
+            Some(reason) => Some(format!("{path} is offline: {reason}")),
+            None => self.is_full().then(|| format!("{path} is full")),
+        }
     }
 
     pub fn set_reserve(&self, reserve_bytes: u64) {
@@ -189,7 +203,7 @@ impl Dir {
         if SPACE_STEP_BYTES <= bytes {
             return self.look_for_room(bytes);
         }
-        !self.is_full()
+        !self.is_below_reserve()
     }
 
     /// Looks how much is free, and says so when that changes something. Whether `wanted` bytes
@@ -212,12 +226,12 @@ impl Dir {
     }
 
     fn set_free(&self, free_bytes: u64, reserve_bytes: u64) {
-        let full = free_bytes < reserve_bytes;
-        if self.full.swap(full, Ordering::Relaxed) == full {
+        let is_below = free_bytes < reserve_bytes;
+        if self.is_below_reserve.swap(is_below, Ordering::Relaxed) == is_below {
             return;
         }
         let path = self.path.display();
-        if full {
+        if is_below {
             tracing::warn!(
                 "{path} has {free_bytes} bytes left, less than highwater.log.dir.reserve.bytes \
                  ({reserve_bytes}): produce is refused until there is more"
@@ -230,7 +244,7 @@ impl Dir {
     /// Notes that a write found no room, and says so once until there is some again: without a
     /// reserve nothing else would.
     pub(super) fn lacks_room(&self, reason: &str) {
-        if !self.is_full() && !self.is_short.swap(true, Ordering::Relaxed) {
+        if !self.is_short.swap(true, Ordering::Relaxed) && !self.is_below_reserve() {
             let path = self.path.display();
             tracing::warn!("{path}: {reason}: produce that needs more is refused until there is");
         }
@@ -354,7 +368,7 @@ mod tests {
         let dir = dir();
         for (free, full) in [(100, false), (99, true), (50, true), (100, false)] {
             dir.set_free(free, 100);
-            assert_eq!(dir.is_full(), full, "{free}");
+            assert_eq!((dir.is_full(), dir.refusal().is_some()), (full, full), "{free}");
         }
     }
 
@@ -362,14 +376,13 @@ mod tests {
     fn without_a_reserve_a_write_that_finds_no_room_is_what_says_so() {
         let disk = SimDisk::default();
         let dir = Dir::empty(Arc::new(disk.clone()), Path::new("/"), Uuid::ZERO);
-        let is_short = || dir.is_short.load(Ordering::Relaxed);
         disk.set_capacity(0);
         dir.lacks_room("no space");
         dir.look_for_room(0);
-        assert!(is_short() && !dir.is_full());
+        assert!(dir.is_full() && !dir.is_below_reserve());
         disk.set_capacity(1 << 30);
         dir.look_for_room(0);
-        assert!(!is_short());
+        assert!(!dir.is_full());
     }
 
     #[test]

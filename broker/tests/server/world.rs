@@ -3,7 +3,7 @@
 use broker::config::{BrokerConfig, Given};
 use broker::server::{Broker, StartError};
 use bytes::Bytes;
-use kraft::env::os;
+use kraft::env::{Env, os};
 use protocol::messages::create_topics_request::CreatableTopic;
 use protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use protocol::messages::{
@@ -13,6 +13,8 @@ use protocol::messages::{
 use protocol::records::builder::BatchBuilder;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
+use storage::disk::sim::SimDisk;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -30,6 +32,13 @@ impl World {
         World { broker, dir }
     }
 
+    /// On a disk in memory.
+    pub(crate) async fn on(disk: &SimDisk, overrides: &[&str]) -> World {
+        let env = Env { disk: Arc::new(disk.clone()), ..os::env() };
+        let broker = start_in(env, Path::new("/"), overrides).await.unwrap();
+        World { broker, dir: TempDir::new().unwrap() }
+    }
+
     pub(crate) fn address(&self) -> SocketAddr {
         self.broker.addresses[0].1
     }
@@ -40,12 +49,16 @@ impl World {
 }
 
 pub(crate) async fn start(dir: &Path, overrides: &[&str]) -> Result<Broker, StartError> {
+    start_in(os::env(), dir, overrides).await
+}
+
+async fn start_in(env: Env, dir: &Path, overrides: &[&str]) -> Result<Broker, StartError> {
     let mut given = Given::standalone();
     let dirs = format!("log.dirs={}", dir.join("data").display());
     for text in ["listeners=PLAINTEXT://localhost:0", &dirs].iter().chain(overrides) {
         given = given.with_override(text)?;
     }
-    Broker::start(BrokerConfig::of(given, "localhost")?, os::env()).await
+    Broker::start(BrokerConfig::of(given, "localhost")?, env).await
 }
 
 pub(crate) struct Client {

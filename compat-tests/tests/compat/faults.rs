@@ -2,6 +2,7 @@
 
 use compat_tests::broker::{Broker, free_port, properties};
 use compat_tests::home::{highwater, tool};
+use compat_tests::http;
 use compat_tests::kafka::{java, kafka_tool};
 use compat_tests::lines::input;
 use compat_tests::process::{Output, Server, run, until};
@@ -131,8 +132,16 @@ fn a_full_disk_refuses_produce_and_ends_by_itself() {
     std::fs::create_dir(mount.0.join("node")).unwrap();
     let file = dir.path().join("lines");
     input(&file, 4_000_000);
-    let mut broker =
-        Broker::start(&mount.0.join("node"), "highwater.log.dir.reserve.bytes=16777216\n");
+    let admin = free_port();
+    let more = format!(
+        "highwater.log.dir.reserve.bytes=16777216\nhighwater.admin.listener=127.0.0.1:{admin}\n"
+    );
+    let mut broker = Broker::start(&mount.0.join("node"), &more);
+    let ready = |want| {
+        let seen = || http::get(admin, "/health/ready").is_some_and(|(status, _)| status == want);
+        until("what /health/ready is to say", LIMIT, || seen().then_some(()));
+    };
+    ready(200);
     let bootstrap = broker.bootstrap();
     let create =
         ["--bootstrap-server", &bootstrap, "--create", "--topic", "full", "--partitions", "1"];
@@ -145,12 +154,14 @@ fn a_full_disk_refuses_produce_and_ends_by_itself() {
         let log = std::fs::read_to_string(&broker.server.log).unwrap();
         log.to_lowercase().contains("reserve").then_some(())
     });
+    ready(503);
     assert!(broker.server.is_up() && producer.is_up());
     // Metadata and reads go on; then there is room again, and the producer ends well.
     kafka_tool("kafka-topics", &["--bootstrap-server", &bootstrap, "--list"]).ok();
     std::fs::remove_file(&ballast).unwrap();
     let status = producer.wait(LIMIT);
     assert!(status.success(), "{}", producer.tail());
+    ready(200);
     let count = nothing_acknowledged_is_lost(&broker, "full", &acked, dir.path());
     assert!(0 < count);
     assert!(broker.stop().success());

@@ -1,12 +1,12 @@
 //! The admin port's metrics, as Prometheus and its tools see them while clients are at work.
 
 use compat_tests::broker::{Broker, free_port};
+use compat_tests::http;
 use compat_tests::java_tools::JavaTools;
 use compat_tests::process::{Server, run, until};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -24,14 +24,7 @@ const KNOWN: [(&str, &str); 5] = [
 
 /// The body at `path`, if there is one.
 fn get(port: u16, path: &str) -> Option<String> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    // Without chunks.
-    write!(stream, "GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n").ok()?;
-    let mut text = String::new();
-    stream.read_to_string(&mut text).ok()?;
-    let (head, body) = text.split_once("\r\n\r\n")?;
-    head.split(' ').nth(1).filter(|status| *status == "200")?;
-    Some(body.to_owned())
+    http::get(port, path).filter(|(status, _)| *status == 200).map(|(_, body)| body)
 }
 
 fn samples(page: &str) -> BTreeMap<&str, f64> {

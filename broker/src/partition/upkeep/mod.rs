@@ -283,9 +283,9 @@ fn retain(partition: &Partition, now_ms: i64) -> Vec<(PathBuf, Duration)> {
 
 /// Below the reserve no blocks are taken ahead of what is written, either.
 fn look_for_room(dir: &Dir, open: impl Fn() -> Vec<Arc<Partition>>) {
-    let was_full = dir.is_full();
+    let was_below = dir.is_below_reserve();
     dir.look_for_room(0);
-    if was_full != dir.is_full() {
-        open().iter().for_each(|it| it.log().allow_preallocation(was_full));
+    if was_below != dir.is_below_reserve() {
+        open().iter().for_each(|it| it.log().allow_preallocation(was_below));
     }
 }

@@ -1,5 +1,6 @@
 //! The admin port, over sockets.
 
+mod full_disk;
 mod health;
 mod hostile;
 mod http;

@@ -12,7 +12,7 @@ use protocol::messages::{FetchRequest, FindCoordinatorRequest, OffsetCommitReque
 use protocol::records::builder::{BatchBuilder, NewRecord};
 use serde_json::{Value, json};
 
-async fn page(world: &World, path: &str) -> Value {
+pub(super) async fn page(world: &World, path: &str) -> Value {
     let Answer { status, head, body } = get(world.admin(), path).await;
     assert_eq!(status, 200, "{path}: {body}");
     assert!(head.contains("content-type: application/json"), "{head}");
