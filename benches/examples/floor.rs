@@ -48,7 +48,7 @@ const READ_AHEAD_BYTES: usize = 256 << 10;
 /// As a broker takes blocks ahead: from 1 MiB on, no more than there is.
 const RESERVE_FROM: u64 = 1 << 20;
 const RESERVE_MAX: u64 = 32 << 20;
-const SLICE_BYTES: usize = 128 << 10;
+const SLICE_BYTES: usize = 1 << 20;
 
 fn main() -> io::Result<()> {
     let options = Options::parse();

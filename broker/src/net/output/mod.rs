@@ -15,11 +15,13 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-/// Bytes that one `sendfile` is asked for. Larger slices cost more per byte, not less.
-const SLICE_BYTES: usize = 128 << 10;
-
-/// Bytes after which another task of this thread gets its turn.
+/// Bytes that one `sendfile` is asked for, and after which another task of this thread gets its
+/// turn. Each call ends in a segment that is not full and in a wake-up of the reader, so that a
+/// few large ones cost half of what many small ones do.
 const TURN_BYTES: usize = 1 << 20;
+
+/// How far apart a range is asked whether it lies in the page cache.
+const PROBE_BYTES: usize = 128 << 10;
 
 /// A shorter range is cheaper to copy.
 const COPY_BYTES_MAX: usize = 4 << 10;
@@ -140,7 +142,7 @@ impl Output {
             return Poll::Ready(Ok(0));
         };
         let count = match (stream.socket(), range.file.fd()) {
-            (Some(socket), Some(_)) => ready!(poll_sendfile(cx, socket, range))?,
+            (Some(socket), Some(_)) => ready!(poll_sendfile(cx, socket, range, self.warm_until))?,
             _ => return Poll::Ready(self.read_front().map(|()| 0)),
         };
         if count == 0 {
@@ -162,7 +164,7 @@ impl Output {
         let Some(Piece::File(range)) = self.pieces.front_mut() else {
             return Ok(());
         };
-        let len = range.len.min(SLICE_BYTES);
+        let len = range.len.min(TURN_BYTES);
         let bytes = read(range, len)?;
         range.offset += len as u64;
         range.len -= len;
@@ -176,8 +178,8 @@ impl Output {
         Ok(())
     }
 
-    /// Ready when the next slice of the range at the front can be sent without a wait for its
-    /// device.
+    /// Ready when some of the range at the front, up to `warm_until`, can be sent without a wait
+    /// for its device.
     fn poll_warm(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             if let Some((job, until)) = &mut self.warming {
@@ -189,14 +191,15 @@ impl Output {
             let Some(Piece::File(range)) = self.pieces.front() else {
                 return Poll::Ready(Ok(()));
             };
-            let end = range.offset + range.len.min(SLICE_BYTES) as u64;
-            if range.file.fd().is_none() || end <= self.warm_until {
+            if range.file.fd().is_none() || range.offset < self.warm_until {
                 return Poll::Ready(Ok(()));
             }
             // Right behind what was warm there is no page that a probe of the last would miss.
-            let goes_on = 0 < self.warm_until && range.offset <= self.warm_until;
-            if (goes_on || range.file.is_hot(range.offset)?) && range.file.is_hot(end - 1)? {
-                self.warm_until = end;
+            let goes_on = 0 < self.warm_until && range.offset == self.warm_until;
+            if goes_on || range.file.is_hot(range.offset)? {
+                self.warm_until = hot_until(range)?;
+            }
+            if range.offset < self.warm_until {
                 return Poll::Ready(Ok(()));
             }
             let range = FileRange { len: range.len.min(WARM_BYTES), ..range.clone() };
@@ -204,6 +207,20 @@ impl Output {
             self.warming = Some((spawn_blocking(move || warm(&range)), until));
         }
     }
+}
+
+/// Up to where the next turn of a range can be sent without a wait, its first page being hot.
+fn hot_until(range: &FileRange) -> io::Result<u64> {
+    let end = range.offset + range.len.min(TURN_BYTES) as u64;
+    let mut until = range.offset;
+    while until < end {
+        let next = end.min(until + PROBE_BYTES as u64);
+        if !range.file.is_hot(next - 1)? {
+            break;
+        }
+        until = next;
+    }
+    Ok(until)
 }
 
 /// Brings a range into the page cache, and has the kernel go on reading behind it: who reads old
@@ -215,7 +232,7 @@ fn warm(range: &FileRange) -> io::Result<()> {
     let mut at = range.offset;
     while at < last {
         range.file.read_at(at, &mut byte)?;
-        at += SLICE_BYTES as u64 / 2;
+        at += PROBE_BYTES as u64 / 2;
     }
     range.file.read_at(last, &mut byte)?;
     Ok(())
@@ -255,15 +272,18 @@ fn poll_send_more(
     })
 }
 
+/// Sends what is warm of a range, as far as the socket takes it.
 fn poll_sendfile(
     cx: &mut Context<'_>,
     socket: &TcpStream,
     range: &FileRange,
+    warm_until: u64,
 ) -> Poll<io::Result<usize>> {
     let mut offset = i64::try_from(range.offset).map_err(io::Error::other)?;
+    let warm_bytes = usize::try_from(warm_until.saturating_sub(range.offset)).unwrap_or(usize::MAX);
     poll_socket(cx, socket, || {
         let file = range.file.fd().ok_or(ErrorKind::Unsupported)?;
-        Ok(sendfile64(socket, file, Some(&mut offset), range.len.min(SLICE_BYTES))?)
+        Ok(sendfile64(socket, file, Some(&mut offset), range.len.min(warm_bytes))?)
     })
 }
 
