@@ -110,6 +110,7 @@ impl State {
             Timer::ClassicSession(group, id) => self.classic_session_is_over(moment, &group, &id),
             Timer::ClassicJoin(group) => self.classic_joins_are_due(moment, &group),
             Timer::ClassicSync(group) => self.classic_syncs_are_due(moment, &group),
+            Timer::ClassicPatience(group) => self.classic_patience_ends(moment, &group),
             Timer::ClassicBegins(group) => self.classic_group_begins(moment, &group),
             Timer::ConsumerSession(group, id) => self.consumer_session_over(moment, &group, &id),
             Timer::ConsumerRebalance(group, id) => {

@@ -37,6 +37,8 @@ pub(super) enum Timer {
     ClassicJoin(GroupId),
     /// The members of a classic group have had their time to ask for their assignments.
     ClassicSync(GroupId),
+    /// Assignments of a classic group have been put off for long enough.
+    ClassicPatience(GroupId),
     /// A consumer group has become a classic one.
     ClassicBegins(GroupId),
     ConsumerSession(GroupId, MemberId),

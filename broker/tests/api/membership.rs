@@ -107,6 +107,19 @@ async fn two_members_come_to_a_generation_and_each_gets_its_own() {
 }
 
 #[tokio::test]
+async fn members_that_come_at_once_are_in_the_first_generation_together() {
+    let broker = broker().await;
+    let nameless = join(&StrBytes::default());
+    let (a, b) = (broker.ask(&nameless, 9).await, broker.ask(&nameless, 9).await);
+    let (a, b) = (join(&a.member_id), join(&b.member_id));
+    let (a, b) = tokio::join!(broker.ask(&a, 9), broker.ask(&b, 9));
+    assert_eq!((a.error_code, b.error_code), (CODE_NONE, CODE_NONE));
+    assert_eq!((a.generation_id, b.generation_id), (1, 1));
+    assert_eq!(a.members.len() + b.members.len(), 2);
+    broker.stop().await;
+}
+
+#[tokio::test]
 async fn a_join_that_its_client_gave_up_is_answered() {
     let broker = broker().await;
     let a = first(&broker).await;

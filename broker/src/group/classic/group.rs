@@ -2,6 +2,8 @@
 
 use super::member::ClassicMember;
 use super::vote;
+use crate::coordinator::Token;
+use bytes::Bytes;
 use indexmap::IndexMap;
 use protocol::coordinator::consumer_protocol::Subscription;
 use protocol::coordinator::group::MemberId;
@@ -9,6 +11,7 @@ use protocol::error::ErrorCode;
 use protocol::messages::join_group_request::JoinGroupRequestProtocol;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What consumers call their kind.
 pub(super) const CONSUMER: &str = "consumer";
@@ -25,6 +28,9 @@ pub(in crate::group) enum Phase {
     Completing,
     Stable,
 }
+
+/// What a leader gives to whom.
+pub(super) type Division = BTreeMap<Box<str>, Bytes>;
 
 /// The first rebalance of a group waits for more members.
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +57,14 @@ pub(in crate::group) struct ClassicGroup {
     /// In the order in which they came.
     pub(super) members: IndexMap<MemberId, ClassicMember>,
     pub(super) by_instance: BTreeMap<Arc<str>, MemberId>,
-    /// Ids that were given out and have not joined.
-    pub(super) pending: BTreeSet<MemberId>,
+    /// Ids that were given out and have not joined, and until when they are on their way in.
+    pub(super) pending: BTreeMap<MemberId, Duration>,
     /// Members that have not asked for their assignment.
     pub(super) unsynced: BTreeSet<MemberId>,
+    /// What the leader said, if it was put off to write it.
+    pub(super) division: Option<Division>,
+    /// Members that are not told yet that nothing changes for them.
+    pub(super) unconcerned: BTreeSet<MemberId>,
     /// What the members consume; None: they are no consumers, or speak differently.
     pub(super) topics: Option<BTreeSet<Arc<str>>>,
     pub(super) delay: Option<Delay>,
@@ -167,6 +177,7 @@ impl ClassicGroup {
     pub(super) fn remove(&mut self, id: &str) -> Option<ClassicMember> {
         self.pending.remove(id);
         self.unsynced.remove(id);
+        self.unconcerned.remove(id);
         let removed = self.members.shift_remove(id)?;
         if let Some(instance) = &removed.instance {
             self.by_instance.remove(instance);
@@ -175,6 +186,15 @@ impl ClassicGroup {
             self.leader = self.members.keys().next().cloned();
         }
         Some(removed)
+    }
+
+    /// Members that wait for their assignments wait no more, but for the unconcerned.
+    pub(super) fn take_syncs(&mut self) -> Vec<(MemberId, Token)> {
+        let waits = |(id, member): (&MemberId, &mut ClassicMember)| {
+            Some((MemberId::clone(id), member.syncing.take()?))
+        };
+        let told = self.members.iter_mut().filter(|(id, _)| !self.unconcerned.contains(*id));
+        told.filter_map(waits).collect()
     }
 
     /// Whether the leader has joined, or somebody who has leads now.

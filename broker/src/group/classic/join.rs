@@ -2,6 +2,7 @@
 
 use super::group::{ClassicGroup, Phase};
 use super::member::{ClassicMember, protocols};
+use super::patience::ARRIVAL;
 use super::replies::not_joined;
 use super::turn::Turn;
 use crate::coordinator::{Effects, Moment, Token};
@@ -125,14 +126,14 @@ impl Turn<'_> {
             None if ID_FIRST_SINCE <= join.client.version => {
                 self.expect(&id, join.request.session_timeout_ms);
                 self.reply(join.token, not_joined(&id, ErrorCode::MemberIdRequired));
-                self.group.pending.insert(id);
+                self.group.pending.insert(id, self.moment.now.saturating_add(ARRIVAL));
             }
             None => self.add(join, id),
         }
     }
 
     fn join_known(&mut self, join: &Join<'_>, id: &str) {
-        match self.group.pending.get(id).cloned() {
+        match self.group.pending.get_key_value(id).map(|(id, _)| MemberId::clone(id)) {
             Some(pending) if join.instance().is_none() => return self.add(join, pending),
             // The id was given to a dynamic member. A static one is to ask for its own.
             Some(_) => {

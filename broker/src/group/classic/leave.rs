@@ -63,8 +63,7 @@ impl Turn<'_> {
     fn leave(&mut self, leaving: &MemberIdentity) -> Result<(), ErrorCode> {
         let id = &*leaving.member_id;
         let instance = leaving.group_instance_id.as_deref();
-        if let Some(pending) = self.group.pending.get(id).cloned() {
-            self.group.remove(&pending);
+        if let Some((pending, _)) = self.group.pending.remove_entry(id) {
             self.forget(&pending);
             return Ok(());
         }

@@ -9,6 +9,7 @@ mod join;
 mod leave;
 mod member;
 pub(super) mod migration;
+mod patience;
 mod rebalance;
 mod replay;
 mod replies;

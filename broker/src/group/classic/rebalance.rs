@@ -54,9 +54,7 @@ impl Turn<'_> {
     }
 
     pub(super) fn prepare(&mut self) {
-        if self.group.phase == Phase::Completing {
-            self.withdraw_assignments();
-        }
+        self.withdraw_assignments();
         self.expect_no_syncs();
         let is_first = self.group.is_empty();
         self.enter(Phase::Preparing);
@@ -71,12 +69,11 @@ impl Turn<'_> {
 
     /// Members that wait for their assignments are to join again.
     fn withdraw_assignments(&mut self) {
-        let member = |(id, member): (&MemberId, &mut ClassicMember)| {
-            member.assignment = Bytes::new();
-            Some((MemberId::clone(id), member.syncing.take()?))
-        };
-        let waiting: Vec<_> = self.group.members.iter_mut().filter_map(member).collect();
-        for (id, token) in waiting {
+        if self.group.phase == Phase::Completing {
+            self.group.members.values_mut().for_each(|member| member.assignment = Bytes::new());
+        }
+        self.lose_patience();
+        for (id, token) in self.group.take_syncs() {
             self.reply(token, not_synced(ErrorCode::RebalanceInProgress));
             self.hear(&id);
         }
@@ -92,7 +89,11 @@ impl Turn<'_> {
     /// Waits on when somebody came meanwhile, but not longer than members allow for a rebalance.
     fn end_delay(&mut self, delay: Delay) {
         if !self.group.has_newcomer || delay.remaining_ms == 0 {
-            return self.complete_join();
+            self.group.delay = None;
+            return match self.group.arrivals_end(self.moment.now) {
+                Some(until) => self.expect_joins_until(until),
+                None => self.complete_join(),
+            };
         }
         self.group.has_newcomer = false;
         let ms = self.moment.config.values.coordinator.initial_rebalance_delay_ms;
@@ -102,10 +103,10 @@ impl Turn<'_> {
         self.expect_joins(ms);
     }
 
-    /// The first rebalance of a group ends by its delay only.
+    /// The first rebalance of a group does not end before its delay.
     pub(super) fn complete_if_all_joined(&mut self) {
-        let is_first = self.group.previous == Phase::Empty;
-        if self.group.phase == Phase::Preparing && !is_first && self.group.all_have_joined() {
+        let is_delayed = self.group.delay.is_some();
+        if self.group.phase == Phase::Preparing && !is_delayed && self.group.all_have_joined() {
             self.complete_join();
         }
     }

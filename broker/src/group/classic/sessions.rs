@@ -14,7 +14,7 @@ impl State {
         member: &MemberId,
     ) -> Option<Decision> {
         let mut turn = self.turn(moment, group)?;
-        if turn.group.pending.contains(member) {
+        if turn.group.pending.contains_key(member) {
             turn.group.remove(member);
             turn.complete_if_all_joined();
         } else if turn.group.members.get(member).is_some_and(|it| !it.is_excused()) {

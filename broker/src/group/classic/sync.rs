@@ -1,7 +1,6 @@
 //! SyncGroup: the leader says who gets what, and everybody asks for its own.
 
 use super::group::{ClassicGroup, Phase};
-use super::member::ClassicMember;
 use super::replies::not_synced;
 use super::turn::Turn;
 use crate::coordinator::{Effects, Moment, Token};
@@ -10,7 +9,6 @@ use bytes::Bytes;
 use protocol::coordinator::group::MemberId;
 use protocol::error::ErrorCode;
 use protocol::messages::{StrBytes, SyncGroupRequest};
-use std::collections::BTreeMap;
 
 impl State {
     pub(in crate::group) fn sync(
@@ -68,35 +66,31 @@ impl Turn<'_> {
         }
         let is_leader = self.group.is_leader(&id);
         let Some(member) = self.group.members.get_mut(&id) else { return };
-        if self.group.phase == Phase::Stable {
-            let assignment = member.assignment.clone();
-            return self.reply(token, self.group.synced(assignment));
-        }
         if let Some(given_up) = member.syncing.replace(token) {
             self.reply(given_up, not_synced(ErrorCode::RebalanceInProgress));
         }
-        if is_leader {
-            self.assign(request);
+        if self.group.phase == Phase::Stable {
+            self.answer_syncs();
+        } else if is_leader {
+            let said = request.assignments.iter();
+            let said = said
+                .map(|it| (it.member_id.as_str().into(), Bytes::copy_from_slice(&it.assignment)));
+            self.group.division = Some(said.collect());
+            if !self.awaits_arrivals() {
+                self.assign();
+            }
         }
     }
 
-    /// What the leader says is written. The phase moves when it is in the log; until then a leader
+    /// What the leader said is written. The phase moves when it is in the log; until then a leader
     /// that could not be heard may say it again.
-    fn assign(&mut self, request: &SyncGroupRequest) {
-        let said = request.assignments.iter();
-        let said: BTreeMap<&str, &Bytes> =
-            said.map(|it| (it.member_id.as_str(), &it.assignment)).collect();
-        let assignment = |id: &MemberId| match said.get(&**id) {
-            Some(assignment) => Bytes::copy_from_slice(assignment),
-            None => Bytes::new(),
-        };
-        self.done.records.push(self.group.record(&self.id, assignment));
-        let waits = |(id, member): (&MemberId, &mut ClassicMember)| {
-            Some((MemberId::clone(id), member.syncing.take()?))
-        };
-        let waiting: Vec<_> = self.group.members.iter_mut().filter_map(waits).collect();
-        for (id, token) in waiting {
-            self.reply(token, self.group.synced(assignment(&id)));
+    pub(super) fn assign(&mut self) {
+        let Some(said) = self.group.division.take() else { return };
+        let given = |id: &MemberId| said.get(&**id).cloned().unwrap_or_default();
+        self.done.records.push(self.group.record(&self.id, given));
+        self.await_handover(given);
+        for (id, token) in self.group.take_syncs() {
+            self.reply(token, self.group.synced(given(&id)));
             self.hear(&id);
         }
     }

@@ -61,8 +61,11 @@ impl Turn<'_> {
     }
 
     pub(super) fn expect_joins(&mut self, ms: i32) {
-        let timer = Timer::ClassicJoin(GroupId::clone(&self.id));
-        self.timers.set(timer, self.moment.now + span(ms));
+        self.expect_joins_until(self.moment.now + span(ms));
+    }
+
+    pub(super) fn expect_joins_until(&mut self, time: Duration) {
+        self.timers.set(Timer::ClassicJoin(GroupId::clone(&self.id)), time);
     }
 
     pub(super) fn expect_syncs(&mut self) {
