@@ -4,7 +4,7 @@
 use crate::api::Ctx;
 use kraft::node::Commits;
 use parking_lot::Mutex;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
@@ -12,12 +12,14 @@ use tokio::runtime::Handle;
 const STEP: Duration = Duration::from_secs(5);
 const SPAN: Duration = Duration::from_secs(60);
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Reading {
     at: Duration,
     /// All that the worker threads have worked.
     busy: Duration,
     commits: Commits,
+    /// Opened and closed, by listener.
+    connections: BTreeMap<String, (u64, u64)>,
 }
 
 /// The readings of the last minute.
@@ -25,13 +27,22 @@ struct Reading {
 pub(super) struct Readings(Mutex<VecDeque<Reading>>);
 
 /// What a pair of readings makes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Means {
     /// Share of the time that the worker threads had nothing to do, 0 to 1.
     pub(super) idle: f64,
     /// Milliseconds that a commit of metadata took; 0 where there was none.
     pub(super) commit_ms: f64,
     pub(super) metadata_records_per_second: f64,
+    /// By listener.
+    pub(super) connections: BTreeMap<String, Rates>,
+}
+
+/// Connections a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Rates {
+    pub(super) opened: f64,
+    pub(super) closed: f64,
 }
 
 impl Readings {
@@ -41,37 +52,46 @@ impl Readings {
         let workers = runtime.num_workers();
         let busy = (0..workers).map(|worker| runtime.worker_total_busy_duration(worker)).sum();
         let commits = ctx.controller.as_ref().map(|node| node.commits()).unwrap_or_default();
-        let last = Reading { at: now, busy, commits };
-        let first = self.first_beside(last);
-        means(first, last, workers)
+        let connections = ctx.metrics.connections.all().into_iter();
+        let connections = connections.map(|(name, it)| (name, (it.opened.get(), it.closed.get())));
+        let last = Reading { at: now, busy, commits, connections: connections.collect() };
+        let first = self.first_beside(&last);
+        means(&first, &last, workers)
     }
 
     /// The oldest that is kept, beside which `last` is kept now.
-    fn first_beside(&self, last: Reading) -> Reading {
+    fn first_beside(&self, last: &Reading) -> Reading {
         let mut readings = self.0.lock();
         while readings.get(1).is_some_and(|second| SPAN <= last.at.saturating_sub(second.at)) {
             readings.pop_front();
         }
-        let first = readings.front().copied();
+        let first = readings.front().cloned();
         if readings.back().is_none_or(|newest| STEP <= last.at.saturating_sub(newest.at)) {
-            readings.push_back(last);
+            readings.push_back(last.clone());
         }
         // Nobody has looked yet: since the start.
         first.unwrap_or_default()
     }
 }
 
-fn means(first: Reading, last: Reading, workers: usize) -> Means {
+fn means(first: &Reading, last: &Reading, workers: usize) -> Means {
     let passed = last.at.saturating_sub(first.at).as_secs_f64();
     let workers = f64::from(u32::try_from(workers).unwrap_or(1));
     let busy = last.busy.saturating_sub(first.busy).as_secs_f64();
     let commits = last.commits.since(first.commits);
     let per = |sum: f64, count: f64| if 0.0 < count { sum / count } else { 0.0 };
     let count = |count: u64| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+    let connections = last.connections.iter().map(|(listener, (opened, closed))| {
+        let before = first.connections.get(listener).copied().unwrap_or_default();
+        let rate = |now: u64, before: u64| per(count(now.saturating_sub(before)), passed);
+        let rates = Rates { opened: rate(*opened, before.0), closed: rate(*closed, before.1) };
+        (listener.clone(), rates)
+    });
     Means {
         idle: (1.0 - per(busy, passed * workers)).clamp(0.0, 1.0),
         commit_ms: per(commits.took.as_secs_f64() * 1000.0, count(commits.decisions)),
         metadata_records_per_second: per(count(commits.records), passed),
+        connections: connections.collect(),
     }
 }
 
@@ -82,26 +102,28 @@ mod tests {
     fn reading(at: u64, busy: u64) -> Reading {
         let seconds = Duration::from_secs;
         let commits = Commits { decisions: at, records: at * 2, took: seconds(at) };
-        Reading { at: seconds(at), busy: seconds(busy), commits }
+        let connections = BTreeMap::from([("PLAINTEXT".to_owned(), (at * 3, at))]);
+        Reading { at: seconds(at), busy: seconds(busy), commits, connections }
     }
 
     #[test]
     fn means_are_of_the_last_minute() {
         let readings = Readings::default();
-        assert_eq!(readings.first_beside(reading(10, 0)).at, Duration::ZERO);
+        assert_eq!(readings.first_beside(&reading(10, 0)).at, Duration::ZERO);
         for at in 11..=200 {
-            readings.first_beside(reading(at, 0));
+            readings.first_beside(&reading(at, 0));
         }
-        let first = readings.first_beside(reading(200, 0)).at.as_secs();
+        let first = readings.first_beside(&reading(200, 0)).at.as_secs();
         assert!((135..=145).contains(&first), "{first}");
         assert!(readings.0.lock().len() < 20);
     }
 
     #[test]
     fn idle_is_what_the_workers_did_not_work() {
-        let means = means(reading(10, 5), reading(20, 10), 2);
+        let means = means(&reading(10, 5), &reading(20, 10), 2);
         assert_eq!((means.idle, means.commit_ms), (0.75, 1000.0));
         assert_eq!(means.metadata_records_per_second, 2.0);
-        assert_eq!(super::means(reading(1, 1), reading(1, 1), 2).idle, 1.0);
+        assert_eq!(means.connections["PLAINTEXT"], Rates { opened: 3.0, closed: 1.0 });
+        assert_eq!(super::means(&reading(1, 1), &reading(1, 1), 2).idle, 1.0);
     }
 }

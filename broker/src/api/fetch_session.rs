@@ -4,6 +4,7 @@
 //! that a busy partition does not starve the ones behind it.
 
 use super::named::Named;
+use crate::metrics::Counter;
 use parking_lot::Mutex;
 use protocol::error::ErrorCode;
 use protocol::ids::{TopicName, Uuid};
@@ -81,6 +82,7 @@ enum Kind {
 pub struct FetchSessions {
     slots_max: usize,
     slots: Mutex<BTreeMap<i32, Slot>>,
+    evictions: Counter,
 }
 
 #[derive(Debug)]
@@ -114,7 +116,7 @@ struct Entry {
 
 impl FetchSessions {
     pub fn new(slots_max: usize) -> FetchSessions {
-        FetchSessions { slots_max, slots: Mutex::default() }
+        FetchSessions { slots_max, slots: Mutex::default(), evictions: Counter::default() }
     }
 
     /// Finds out what `request` is to read.
@@ -185,6 +187,7 @@ impl FetchSessions {
                 return NO_SESSION;
             };
             slots.remove(&id);
+            self.evictions.count();
         }
         let id = loop {
             // 31 bits, and a client reads 0 as none.
@@ -201,6 +204,11 @@ impl FetchSessions {
         let session = Arc::new(Mutex::new(session));
         slots.insert(id, Slot { session, from_follower, partitions, made: now, used: now });
         id
+    }
+
+    /// How many had to go for newer ones, since the start.
+    pub fn evictions(&self) -> u64 {
+        self.evictions.get()
     }
 
     /// How many sessions there are, and how many partitions they hold.

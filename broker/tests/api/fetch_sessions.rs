@@ -107,4 +107,5 @@ fn without_a_free_slot_there_is_no_session() {
     let c = open(&[0]);
     assert!(c != 0, "the stalest goes after two minutes");
     assert_eq!(broker.ctx.fetch_sessions.size().0, 2);
+    assert_eq!(broker.ctx.fetch_sessions.evictions(), 1);
 }

@@ -1,69 +1,73 @@
 //! Kafka's `GroupMetadataManager`: groups by their state.
 
-use super::family::{Family, Kind, Read, Samples};
+use super::family::{Family, gauge};
+use super::samples::Samples;
 use super::scene::Shot;
-
-const fn gauge(name: &'static str, mbean: &'static str, help: &'static str, read: Read) -> Family {
-    Family { name, kind: Kind::Gauge, labels: "", mbean, help, read }
-}
 
 /// Nothing is said while a coordinator is loading.
 fn in_state(shot: &Shot, samples: &mut Samples, state: &str) {
     if let Some(groups) = &shot.groups {
-        samples.put(&[], groups.iter().filter(|(listed, _)| listed.state == state).count());
+        samples.one(groups.iter().filter(|(listed, _)| listed.state == state).count());
     }
 }
 
 pub(super) const FAMILIES: &[Family] = &[
     gauge(
         "kafka_coordinator_group_groupmetadatamanager_numgroups",
+        "",
         "kafka.coordinator.group:type=GroupMetadataManager,name=NumGroups Value",
         "Groups of both protocols.",
-        Read::Broker(|shot, out| {
+        |shot, out| {
             if let Some(groups) = &shot.groups {
-                out.put(&[], groups.len());
+                out.one(groups.len());
             }
-        }),
+        },
     ),
     gauge(
         "kafka_coordinator_group_groupmetadatamanager_numgroupsstable",
+        "",
         "kafka.coordinator.group:type=GroupMetadataManager,name=NumGroupsStable Value",
         "Groups of both protocols whose members have what they shall have.",
-        Read::Broker(|shot, out| in_state(shot, out, "Stable")),
+        |shot, out| in_state(shot, out, "Stable"),
     ),
     gauge(
         "kafka_coordinator_group_groupmetadatamanager_numgroupsempty",
+        "",
         "kafka.coordinator.group:type=GroupMetadataManager,name=NumGroupsEmpty Value",
         "Groups of both protocols without members.",
-        Read::Broker(|shot, out| in_state(shot, out, "Empty")),
+        |shot, out| in_state(shot, out, "Empty"),
     ),
     gauge(
         "kafka_coordinator_group_groupmetadatamanager_numgroupspreparingrebalance",
+        "",
         "kafka.coordinator.group:type=GroupMetadataManager,name=NumGroupsPreparingRebalance Value",
         "Classic groups whose members are joining.",
-        Read::Broker(|shot, out| in_state(shot, out, "PreparingRebalance")),
+        |shot, out| in_state(shot, out, "PreparingRebalance"),
     ),
     gauge(
         "kafka_coordinator_group_groupmetadatamanager_numgroupscompletingrebalance",
+        "",
         "kafka.coordinator.group:type=GroupMetadataManager,name=NumGroupsCompletingRebalance Value",
         "Classic groups whose members wait for their assignment.",
-        Read::Broker(|shot, out| in_state(shot, out, "CompletingRebalance")),
+        |shot, out| in_state(shot, out, "CompletingRebalance"),
     ),
     gauge(
         "kafka_coordinator_group_groupmetadatamanager_numgroupsdead",
+        "",
         "kafka.coordinator.group:type=GroupMetadataManager,name=NumGroupsDead Value",
         "Groups that are about to go; here they are gone at once.",
-        Read::Broker(|shot, out| in_state(shot, out, "Dead")),
+        |shot, out| in_state(shot, out, "Dead"),
     ),
     gauge(
         "kafka_coordinator_group_groupmetadatamanager_numoffsets",
+        "",
         "kafka.coordinator.group:type=GroupMetadataManager,name=NumOffsets Value",
         "Committed offsets of all groups.",
-        Read::Broker(|shot, out| {
+        |shot, out| {
             if let Some(groups) = &shot.groups {
                 let committed = groups.iter().flat_map(|(_, group)| group.committed.values());
-                out.put(&[], committed.map(|partitions| partitions.len()).sum::<usize>());
+                out.one(committed.map(|partitions| partitions.len()).sum::<usize>());
             }
-        }),
+        },
     ),
 ];

@@ -10,11 +10,14 @@ mod cluster;
 mod exporter;
 mod family;
 mod groups;
+mod lags;
 mod logs;
 mod process;
 mod reference;
 mod requests;
+mod samples;
 mod scene;
+mod spot;
 mod traffic;
 
 use super::body::{Body, typed};
@@ -22,6 +25,7 @@ use super::desk::Desk;
 use bytes::Bytes;
 use family::{Family, Read};
 use hyper::{Response, StatusCode};
+use samples::Samples;
 use scene::Scene;
 use std::sync::Arc;
 
@@ -42,13 +46,14 @@ const FAMILIES: [&[Family]; 8] = [
 /// The page of the moment.
 pub(super) async fn page(desk: &Arc<Desk>) -> Response<Body> {
     let scene = Scene::of(desk).await;
-    let parts = FAMILIES.into_iter().flatten().filter_map(move |family| part(family, &scene));
+    let families = FAMILIES.into_iter().flatten();
+    let spelt = families.flat_map(|family| family.names().map(move |name| (family, name)));
+    let parts = spelt.filter_map(move |(family, name)| part(family.begin(name), family, &scene));
     typed(StatusCode::OK, TEXT_FORMAT, Body::Parts(Box::new(parts)))
 }
 
-/// A family with its samples; None where there are none now.
-fn part(family: &Family, scene: &Scene) -> Option<Bytes> {
-    let mut samples = family.begin();
+/// A family's samples; None where there are none now.
+fn part(mut samples: Samples, family: &Family, scene: &Scene) -> Option<Bytes> {
     match (family.read, &scene.broker) {
         (Read::Process(read), _) => read(scene, &mut samples),
         (Read::Broker(read), Some(broker)) => read(broker, &mut samples),

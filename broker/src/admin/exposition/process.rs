@@ -1,21 +1,18 @@
 //! The process, as the kernel sees it.
 
-use super::family::{Family, Kind, Read, Samples};
+use super::family::{Family, Kind, of_process};
+use super::samples::Samples;
 use super::scene::Scene;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use std::path::Path;
 use std::time::Duration;
 
-const fn family(name: &'static str, kind: Kind, help: &'static str, read: Read) -> Family {
-    Family { name, kind, labels: "", mbean: "", help, read }
-}
-
 /// Bytes that went to or came from a device.
 fn device(scene: &Scene, samples: &mut Samples, what: &str) {
     let page = scene.of_kernel("/proc/self/io");
     if let Some(bytes) = page.as_deref().and_then(|page| number(page, what)) {
-        samples.put(&[], bytes);
+        samples.one(bytes);
     }
 }
 
@@ -26,63 +23,65 @@ fn number(page: &str, name: &str) -> Option<u64> {
 }
 
 pub(super) const FAMILIES: &[Family] = &[
-    Family {
-        name: "kafka_server_kafkaserver_linux_disk_read_bytes",
-        kind: Kind::Gauge,
-        labels: "",
-        mbean: "kafka.server:type=KafkaServer,name=linux-disk-read-bytes Value",
-        help: "Bytes that this process had read from a device.",
-        read: Read::Process(|scene, out| device(scene, out, "read_bytes")),
-    },
-    Family {
-        name: "kafka_server_kafkaserver_linux_disk_write_bytes",
-        kind: Kind::Gauge,
-        labels: "",
-        mbean: "kafka.server:type=KafkaServer,name=linux-disk-write-bytes Value",
-        help: "Bytes that this process had written to a device.",
-        read: Read::Process(|scene, out| device(scene, out, "write_bytes")),
-    },
-    family(
+    of_process(
+        "kafka_server_kafkaserver_linux_disk_read_bytes",
+        Kind::Gauge,
+        "kafka.server:type=KafkaServer,name=linux-disk-read-bytes Value",
+        "Bytes that this process had read from a device.",
+        |scene, out| device(scene, out, "read_bytes"),
+    ),
+    of_process(
+        "kafka_server_kafkaserver_linux_disk_write_bytes",
+        Kind::Gauge,
+        "kafka.server:type=KafkaServer,name=linux-disk-write-bytes Value",
+        "Bytes that this process had written to a device.",
+        |scene, out| device(scene, out, "write_bytes"),
+    ),
+    of_process(
         "process_cpu_seconds_total",
         Kind::Counter,
+        "",
         "Seconds of a core that the process has used.",
-        Read::Process(|_, out| {
+        |_, out| {
             let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return };
             let micros =
                 usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
             let used = Duration::from_micros(u64::try_from(micros).unwrap_or(0));
-            out.put(&[], used.as_secs_f64());
-        }),
+            out.one(used.as_secs_f64());
+        },
     ),
-    family(
+    of_process(
         "process_resident_memory_bytes",
         Kind::Gauge,
+        "",
         "Bytes of memory that the process holds.",
-        Read::Process(|scene, out| {
+        |scene, out| {
             let page = scene.of_kernel("/proc/self/status");
             if let Some(kib) = page.as_deref().and_then(|page| number(page, "VmRSS")) {
-                out.put(&[], kib * 1024);
+                out.one(kib * 1024);
             }
-        }),
+        },
     ),
-    family(
+    of_process(
         "process_open_fds",
         Kind::Gauge,
+        "",
         "Files and sockets that are open.",
-        Read::Process(|scene, out| {
+        |scene, out| {
             if let Ok(open) = scene.disk.list(Path::new("/proc/self/fd")) {
-                out.put(&[], open.len());
+                out.one(open.len());
             }
-        }),
+        },
     ),
-    family(
+    of_process(
         "process_start_time_seconds",
         Kind::Gauge,
+        "",
         "When the broker began to start, in seconds since 1970.",
-        Read::Process(|scene, out| {
+        |scene, out| {
             let started = Duration::from_millis(u64::try_from(scene.started_ms).unwrap_or(0));
-            out.put(&[], started.as_secs_f64());
-        }),
+            out.one(started.as_secs_f64());
+        },
     ),
 ];
 

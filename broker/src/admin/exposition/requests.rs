@@ -1,29 +1,11 @@
 //! Kafka's `RequestMetrics`: how many requests, what they were answered, how long they took.
 
-use super::family::{Family, Kind, Read, Samples};
+use super::family::{Family, counter, gauge, summary};
+use super::samples::{Labels, Samples};
 use super::scene::Shot;
 use crate::metrics::requests::{Seen, Stage};
 use protocol::error::ErrorCode;
 use protocol::messages::ApiKey;
-
-/// As the JMX exporter spells Kafka's percentiles.
-const SHARES: [(&str, f64); 6] = [
-    ("0.50", 0.5),
-    ("0.75", 0.75),
-    ("0.95", 0.95),
-    ("0.98", 0.98),
-    ("0.99", 0.99),
-    ("0.999", 0.999),
-];
-
-const fn summary(
-    name: &'static str,
-    mbean: &'static str,
-    help: &'static str,
-    read: Read,
-) -> Family {
-    Family { name, kind: Kind::Summary, labels: "request quantile", mbean, help, read }
-}
 
 /// Every API that was asked, under its name; Fetch also as that of consumers, since no replica
 /// fetches here.
@@ -38,10 +20,8 @@ fn each(shot: &Shot, mut see: impl FnMut(&'static str, &Seen)) {
 
 fn times(shot: &Shot, samples: &mut Samples, stage: Stage) {
     each(shot, |request, seen| {
-        for (name, share) in SHARES {
-            samples.quantile(&[("request", &request)], name, seen.quantile_ms(stage, share));
-        }
-        samples.count(&[("request", &request)], seen.requests());
+        let labels = Labels::of("request", &[&request]);
+        samples.summary(&labels, seen.requests(), |share| seen.quantile_ms(stage, share));
     });
 }
 
@@ -59,94 +39,106 @@ fn spelt(code: i16) -> String {
 }
 
 pub(super) const FAMILIES: &[Family] = &[
-    Family {
-        name: "kafka_network_requestmetrics_requests_total",
-        kind: Kind::Counter,
-        labels: "request version",
-        mbean: "kafka.network:type=RequestMetrics,name=RequestsPerSec Count",
-        help: "Requests, by their API and version.",
-        read: Read::Broker(|shot, out| {
+    counter(
+        "kafka_network_requestmetrics_requests_total",
+        "request version",
+        "kafka.network:type=RequestMetrics,name=RequestsPerSec Count",
+        "Requests, by their API and version.",
+        |shot, out| {
             each(shot, |request, seen| {
                 for (version, count) in &seen.versions {
-                    out.put(&[("request", &request), ("version", version)], count);
+                    out.put(&Labels::of("request version", &[&request, version]), count);
                 }
             });
-        }),
-    },
-    Family {
-        name: "kafka_network_requestmetrics_errors_total",
-        kind: Kind::Counter,
-        labels: "request error",
-        mbean: "kafka.network:type=RequestMetrics,name=ErrorsPerSec Count",
-        help: "Results by their code, NONE for success; most answers have one for each partition.",
-        read: Read::Broker(|shot, out| {
+        },
+    ),
+    counter(
+        "kafka_network_requestmetrics_errors_total",
+        "request error",
+        "kafka.network:type=RequestMetrics,name=ErrorsPerSec Count",
+        "Results by their code, NONE for success; most answers have one for each partition.",
+        |shot, out| {
             each(shot, |request, seen| {
                 for (code, count) in &seen.errors {
-                    out.put(&[("request", &request), ("error", &spelt(*code))], count);
+                    out.put(&Labels::of("request error", &[&request, &spelt(*code)]), count);
                 }
             });
-        }),
-    },
+        },
+    ),
     summary(
         "kafka_network_requestmetrics_totaltimems",
+        "request quantile",
         "kafka.network:type=RequestMetrics,name=TotalTimeMs",
         "Milliseconds from a request's last byte to its answer's, over the last minutes.",
-        Read::Broker(|shot, out| times(shot, out, Stage::Total)),
+        |shot, out| times(shot, out, Stage::Total),
     ),
     summary(
         "kafka_network_requestmetrics_requestqueuetimems",
+        "request quantile",
         "kafka.network:type=RequestMetrics,name=RequestQueueTimeMs",
         "Milliseconds that a request waited for the answers to earlier ones of its connection.",
-        Read::Broker(|shot, out| times(shot, out, Stage::RequestQueue)),
+        |shot, out| times(shot, out, Stage::RequestQueue),
     ),
     summary(
         "kafka_network_requestmetrics_localtimems",
+        "request quantile",
         "kafka.network:type=RequestMetrics,name=LocalTimeMs",
         "Milliseconds that a request was worked on.",
-        Read::Broker(|shot, out| times(shot, out, Stage::Local)),
+        |shot, out| times(shot, out, Stage::Local),
     ),
     summary(
         "kafka_network_requestmetrics_remotetimems",
+        "request quantile",
         "kafka.network:type=RequestMetrics,name=RemoteTimeMs",
         "Milliseconds that a request waited for others: bytes, members of a group, the controller.",
-        Read::Broker(|shot, out| times(shot, out, Stage::Remote)),
+        |shot, out| times(shot, out, Stage::Remote),
     ),
     summary(
         "kafka_network_requestmetrics_responsequeuetimems",
+        "request quantile",
         "kafka.network:type=RequestMetrics,name=ResponseQueueTimeMs",
         "Milliseconds that an answer waited for earlier ones of its connection.",
-        Read::Broker(|shot, out| times(shot, out, Stage::ResponseQueue)),
+        |shot, out| times(shot, out, Stage::ResponseQueue),
     ),
     summary(
         "kafka_network_requestmetrics_responsesendtimems",
+        "request quantile",
         "kafka.network:type=RequestMetrics,name=ResponseSendTimeMs",
         "Milliseconds until the socket had taken an answer.",
-        Read::Broker(|shot, out| times(shot, out, Stage::ResponseSend)),
+        |shot, out| times(shot, out, Stage::ResponseSend),
     ),
-    Family {
-        name: "kafka_network_requestchannel_requestqueuesize",
-        kind: Kind::Gauge,
-        labels: "",
-        mbean: "kafka.network:type=RequestChannel,name=RequestQueueSize Value",
-        help: "Requests that are read and wait for the answers to earlier ones of their connections.",
-        read: Read::Broker(|shot, out| out.put(&[], shot.ctx.metrics.parked.get())),
-    },
-    Family {
-        name: "kafka_network_socketserver_networkprocessoravgidle_percent",
-        kind: Kind::Gauge,
-        labels: "",
-        mbean: "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent Value",
-        help: "Share of the last minute, 0 to 1, that the worker threads had nothing to do.",
-        read: Read::Broker(|shot, out| out.put(&[], shot.means.idle)),
-    },
-    Family {
-        name: "kafka_server_kafkarequesthandlerpool_requesthandleravgidle_percent",
-        kind: Kind::Gauge,
-        labels: "",
-        mbean: "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent OneMinuteRate",
-        help: "The same: the threads that read requests are those that serve them.",
-        read: Read::Broker(|shot, out| out.put(&[], shot.means.idle)),
-    },
+    summary(
+        "kafka_network_requestmetrics_throttletimems",
+        "request quantile",
+        "kafka.network:type=RequestMetrics,name=ThrottleTimeMs",
+        "Milliseconds that a quota held an answer back: there are no quotas.",
+        |shot, out| {
+            each(shot, |request, seen| {
+                out.summary(&Labels::of("request", &[&request]), seen.requests(), |_| 0.0);
+            });
+        },
+    ),
+    gauge(
+        "kafka_network_requestchannel_requestqueuesize",
+        "",
+        "kafka.network:type=RequestChannel,name=RequestQueueSize Value",
+        "Requests that are read and wait for the answers to earlier ones of their connections.",
+        |shot, out| out.one(shot.ctx.metrics.parked.get()),
+    ),
+    gauge(
+        "kafka_network_socketserver_networkprocessoravgidle_percent",
+        "",
+        "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent Value",
+        "Share of the last minute, 0 to 1, that the worker threads had nothing to do.",
+        |shot, out| out.one(shot.means.idle),
+    ),
+    gauge(
+        "kafka_server_kafkarequesthandlerpool_requesthandleravgidle_percent",
+        "",
+        "kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent OneMinuteRate",
+        "The same: the threads that read requests are those that serve them.",
+        |shot, out| out.one(shot.means.idle),
+    ),
 ];
 
 #[cfg(test)]

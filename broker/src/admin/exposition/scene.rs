@@ -3,15 +3,17 @@
 use super::super::census::{self, Group, Listed};
 use super::super::desk::Desk;
 use super::super::readings::Means;
+use super::lags::Lags;
+use super::samples::{Labels, Samples};
+use super::spot::Spot;
 use crate::api::Ctx;
 use crate::metrics::requests::Seen;
 use crate::metrics::{State, Traffic};
-use crate::partition::{Partition, Topic};
-use kraft::image::{ConfigResource, Image, Partition as Placed};
+use kraft::image::Image;
 use kraft::node::QuorumInfo;
-use protocol::ids::TopicName;
 use protocol::messages::ApiKey;
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 use storage::disk::Disk;
@@ -30,24 +32,16 @@ pub(super) struct Scene {
 pub(super) struct Shot {
     pub(super) ctx: Arc<Ctx>,
     pub(super) image: Arc<Image>,
-    pub(super) hosted: Vec<Arc<Topic>>,
+    pub(super) spots: Vec<Spot>,
+    /// Of each topic, and first, without a label, of all together.
+    pub(super) traffic: Vec<(Labels, Traffic)>,
     pub(super) quorum: Option<QuorumInfo>,
     pub(super) requests: BTreeMap<ApiKey, Seen>,
     /// Those of the last minute.
     pub(super) means: Means,
     /// None while a coordinator is loading.
     pub(super) groups: Option<Vec<(Listed, Group)>>,
-    /// Where each topic that a group reads ends.
-    pub(super) ends: BTreeMap<String, BTreeMap<i32, i64>>,
-}
-
-/// A partition as the metadata and this broker have it.
-pub(super) struct Spot<'a> {
-    pub(super) topic: &'a TopicName,
-    pub(super) number: i32,
-    pub(super) placed: &'a Placed,
-    pub(super) min_isr: usize,
-    pub(super) open: Option<&'a Arc<Partition>>,
+    pub(super) lags: Lags,
 }
 
 impl Scene {
@@ -78,73 +72,39 @@ impl Shot {
     async fn of(desk: &Desk, ctx: Arc<Ctx>) -> Shot {
         let now = ctx.env.clock.monotonic();
         let groups = groups(&ctx).await;
-        let read = groups.iter().flatten().flat_map(|(_, group)| group.committed.keys());
-        let ends = read.map(|topic| (topic.clone(), census::ends(&ctx, topic))).collect();
+        let image = ctx.image();
         Shot {
-            image: ctx.image(),
-            hosted: ctx.partitions.topics(),
+            spots: Spot::all(&ctx, &image),
+            image,
+            traffic: traffic(&ctx),
             quorum: ctx.controller.as_ref().map(|node| node.quorum()),
             requests: ctx.metrics.requests.seen(now),
             means: desk.readings.means(now, &ctx),
+            lags: Lags::of(&ctx, groups.as_deref().unwrap_or_default()),
             groups,
-            ends,
             ctx,
         }
     }
 
-    /// Of all topics, those that have gone too.
-    pub(super) fn total(&self) -> Traffic {
-        self.ctx.dirs.iter().map(|dir| dir.traffic.get()).sum()
+    /// How many partitions of the cluster are so.
+    pub(super) fn count(&self, judge: impl Fn(&Spot) -> bool) -> usize {
+        self.spots.iter().filter(|spot| judge(spot)).count()
     }
 
-    /// What every partition of the cluster says.
-    pub(super) fn spots(&self, mut see: impl FnMut(Spot<'_>)) {
-        let config = self.ctx.config.load();
-        let least = |isr: i32| usize::try_from(isr).unwrap_or(1);
-        for topic in self.image.topics().values() {
-            let overrides = self.image.config(&ConfigResource::topic(topic.name.as_str()));
-            let min_isr = match overrides {
-                None => least(config.values.topic.min_insync_replicas),
-                Some(overrides) => least(config.topic(overrides).min_insync_replicas),
-            };
-            let hosted = self.ctx.partitions.topic(topic.name.as_str());
-            for (number, placed) in topic.partitions.iter() {
-                let place = hosted.as_ref().and_then(|topic| topic.partition(*number));
-                let open = place.and_then(|place| place.open());
-                let (topic, number) = (&topic.name, *number);
-                see(Spot { topic, number, placed, min_isr, open });
+    /// A value of each partition that has one.
+    pub(super) fn each<T: Display>(&self, samples: &mut Samples, of: fn(&Spot) -> Option<T>) {
+        for spot in &self.spots {
+            if let Some(value) = of(spot) {
+                samples.put(&spot.labels, value);
             }
         }
     }
-
-    pub(super) fn spots_that(&self, judge: impl Fn(&Spot<'_>) -> bool) -> usize {
-        let mut count = 0;
-        self.spots(|spot| count += usize::from(judge(&spot)));
-        count
-    }
 }
 
-impl Spot<'_> {
-    pub(super) fn is_under_replicated(&self) -> bool {
-        self.placed.isr.len() < self.placed.replicas.len()
-    }
-
-    /// A topic of fewer replicas than the configuration asks for has all that it can have.
-    fn least(&self) -> usize {
-        self.min_isr.min(self.placed.replicas.len())
-    }
-
-    pub(super) fn is_under_min_isr(&self) -> bool {
-        self.placed.isr.len() < self.least()
-    }
-
-    pub(super) fn is_at_min_isr(&self) -> bool {
-        self.placed.isr.len() == self.least()
-    }
-
-    pub(super) fn leader_is_preferred(&self) -> bool {
-        self.placed.replicas.first() == Some(&self.placed.leader)
-    }
+fn traffic(ctx: &Ctx) -> Vec<(Labels, Traffic)> {
+    let topics = ctx.partitions.topics();
+    let topics = topics.iter().map(|it| (Labels::of("topic", &[&it.name]), census::traffic(it)));
+    std::iter::once((Labels::NONE, census::total_traffic(ctx))).chain(topics).collect()
 }
 
 async fn groups(ctx: &Ctx) -> Option<Vec<(Listed, Group)>> {

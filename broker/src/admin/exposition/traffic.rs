@@ -1,98 +1,99 @@
 //! Kafka's `BrokerTopicMetrics`: of each topic, and without a label of all of them.
 
-use super::family::{Family, Kind, Read, Samples};
+use super::family::{Family, counter};
+use super::samples::Samples;
 use super::scene::Shot;
 use crate::metrics::Traffic;
 
-const fn family(name: &'static str, mbean: &'static str, help: &'static str, read: Read) -> Family {
-    Family { name, kind: Kind::Counter, labels: "topic?", mbean, help, read }
-}
-
 fn each(shot: &Shot, samples: &mut Samples, count: fn(&Traffic) -> u64) {
-    samples.put(&[], count(&shot.total()));
-    for topic in &shot.hosted {
-        let open = topic.partitions().filter_map(|(_, place)| place.open());
-        let sum: Traffic = open.map(|partition| partition.traffic.get()).sum();
-        samples.put(&[("topic", &topic.name)], count(&sum));
+    for (labels, traffic) in &shot.traffic {
+        samples.put(labels, count(traffic));
     }
 }
 
-/// What one broker alone never does.
-fn never(_: &Shot, samples: &mut Samples) {
-    samples.put(&[], 0);
-}
-
 pub(super) const FAMILIES: &[Family] = &[
-    family(
+    counter(
         "kafka_server_brokertopicmetrics_messagesin_total",
+        "topic?",
         "kafka.server:type=BrokerTopicMetrics,name=MessagesInPerSec Count",
         "Records that were appended.",
-        Read::Broker(|shot, out| each(shot, out, |it| it.messages_in)),
+        |shot, out| each(shot, out, |it| it.messages_in),
     ),
-    family(
+    counter(
         "kafka_server_brokertopicmetrics_bytesin_total",
+        "topic?",
         "kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec Count",
         "Bytes of batches that were appended.",
-        Read::Broker(|shot, out| each(shot, out, |it| it.bytes_in)),
+        |shot, out| each(shot, out, |it| it.bytes_in),
     ),
-    family(
+    counter(
         "kafka_server_brokertopicmetrics_bytesout_total",
+        "topic?",
         "kafka.server:type=BrokerTopicMetrics,name=BytesOutPerSec Count",
         "Bytes of batches that consumers were sent.",
-        Read::Broker(|shot, out| each(shot, out, |it| it.bytes_out)),
+        |shot, out| each(shot, out, |it| it.bytes_out),
     ),
-    family(
+    counter(
         "kafka_server_brokertopicmetrics_bytesrejected_total",
+        "topic?",
         "kafka.server:type=BrokerTopicMetrics,name=BytesRejectedPerSec Count",
         "Bytes of batches that were refused because they are too large.",
-        Read::Broker(|shot, out| each(shot, out, |it| it.bytes_rejected)),
+        |shot, out| each(shot, out, |it| it.bytes_rejected),
     ),
-    family(
+    counter(
         "kafka_server_brokertopicmetrics_totalproducerequests_total",
+        "topic?",
         "kafka.server:type=BrokerTopicMetrics,name=TotalProduceRequestsPerSec Count",
         "Batches that were to be appended; a request has one for each of its partitions.",
-        Read::Broker(|shot, out| each(shot, out, |it| it.produce_requests)),
+        |shot, out| each(shot, out, |it| it.produce_requests),
     ),
-    family(
+    counter(
         "kafka_server_brokertopicmetrics_totalfetchrequests_total",
+        "topic?",
         "kafka.server:type=BrokerTopicMetrics,name=TotalFetchRequestsPerSec Count",
         "Partitions that fetches asked for.",
-        Read::Broker(|shot, out| each(shot, out, |it| it.fetch_requests)),
+        |shot, out| each(shot, out, |it| it.fetch_requests),
     ),
-    family(
+    counter(
         "kafka_server_brokertopicmetrics_failedproducerequests_total",
+        "topic?",
         "kafka.server:type=BrokerTopicMetrics,name=FailedProduceRequestsPerSec Count",
         "Batches that were refused for a reason that asking again does not cure.",
-        Read::Broker(|shot, out| each(shot, out, |it| it.failed_produce_requests)),
+        |shot, out| each(shot, out, |it| it.failed_produce_requests),
     ),
-    family(
+    counter(
         "kafka_server_brokertopicmetrics_failedfetchrequests_total",
+        "topic?",
         "kafka.server:type=BrokerTopicMetrics,name=FailedFetchRequestsPerSec Count",
         "Partitions that could not be read because a batch is damaged.",
-        Read::Broker(|shot, out| each(shot, out, |it| it.failed_fetch_requests)),
+        |shot, out| each(shot, out, |it| it.failed_fetch_requests),
     ),
-    family(
+    counter(
         "kafka_server_brokertopicmetrics_producemessageconversions_total",
+        "topic?",
         "kafka.server:type=BrokerTopicMetrics,name=ProduceMessageConversionsPerSec Count",
         "Records that were written in another format than they came in: none ever is.",
-        Read::Broker(|shot, out| each(shot, out, |_| 0)),
+        |shot, out| each(shot, out, |_| 0),
     ),
-    family(
+    counter(
         "kafka_server_brokertopicmetrics_fetchmessageconversions_total",
+        "topic?",
         "kafka.server:type=BrokerTopicMetrics,name=FetchMessageConversionsPerSec Count",
         "Records that were sent in another format than they lie in: none ever is.",
-        Read::Broker(|shot, out| each(shot, out, |_| 0)),
+        |shot, out| each(shot, out, |_| 0),
     ),
-    family(
+    counter(
         "kafka_server_brokertopicmetrics_replicationbytesin_total",
+        "topic?",
         "kafka.server:type=BrokerTopicMetrics,name=ReplicationBytesInPerSec Count",
         "Bytes that replicas here fetched from others: one broker has no others.",
-        Read::Broker(never),
+        |_, out| out.one(0),
     ),
-    family(
+    counter(
         "kafka_server_brokertopicmetrics_replicationbytesout_total",
+        "topic?",
         "kafka.server:type=BrokerTopicMetrics,name=ReplicationBytesOutPerSec Count",
         "Bytes that other replicas fetched from here: one broker has no others.",
-        Read::Broker(never),
+        |_, out| out.one(0),
     ),
 ];

@@ -1,7 +1,7 @@
 //! `/api/rates`: counters, of which two readings make a rate.
 
+use super::super::census;
 use crate::api::Ctx;
-use crate::metrics::Traffic;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -9,14 +9,13 @@ pub(super) fn all(ctx: &Ctx) -> Value {
     let ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let topics = ctx.partitions.topics();
     let topics = topics.iter().map(|topic| {
-        let open = topic.partitions().filter_map(|(_, place)| place.open());
-        let sum: Traffic = open.map(|it| it.traffic.get()).sum();
+        let sum = census::traffic(topic);
         let counted = json!({
             "messagesIn": sum.messages_in, "bytesIn": sum.bytes_in, "bytesOut": sum.bytes_out,
         });
         (topic.name.to_string(), counted)
     });
-    let all: Traffic = ctx.dirs.iter().map(|dir| dir.traffic.get()).sum();
+    let all = census::total_traffic(ctx);
     let connections = ctx.metrics.connections.all();
     let connections: u64 = connections.iter().map(|(_, listener)| listener.open()).sum();
     json!({
