@@ -25,13 +25,16 @@ pub const ZOOKEEPER: Flag = value("zookeeper", "hosts", "");
 /// What `--bootstrap-server` was called before.
 pub const BROKER_LIST: Flag = value("broker-list", "host:port,...", "");
 
+/// Flags that change what is there, or take it away: not of a cluster that nobody named.
+const CHANGES: [&str; 5] = ["delete", "alter", "reset-offsets", "delete-offsets", "execute"];
+
 /// Where brokers are by habit, if nobody says.
 const LOCAL: &str = "localhost:9092";
 
 /// The brokers that the arguments name; None where they name none.
 ///
 /// # Errors
-/// A flag stands twice.
+/// A flag stands twice, or something is to be changed behind a ZooKeeper.
 pub fn servers(args: &Args) -> Result<Option<String>, Failure> {
     if let Some(given) = args.one(SERVER.name)? {
         return Ok(Some(given.to_owned()));
@@ -40,6 +43,12 @@ pub fn servers(args: &Args) -> Result<Option<String>, Failure> {
         return Ok(Some(given.to_owned()));
     }
     let Some(zookeeper) = args.one(ZOOKEEPER.name)? else { return Ok(None) };
+    if let Some(change) = CHANGES.into_iter().find(|name| args.has(name)) {
+        return Err(Failure::told(format_args!(
+            "--zookeeper {zookeeper} names no broker, and --{change} is not done to whatever \
+             cluster is at {LOCAL}. Say which one in its place: --bootstrap-server HOST:PORT"
+        )));
+    }
     complain(&format!(
         "WARN --zookeeper {zookeeper} is passed over, because there is no ZooKeeper any more; \
          asking the broker at {LOCAL}. Say --bootstrap-server HOST:PORT instead."
@@ -79,4 +88,34 @@ pub fn to_either(args: &Args, env: &Env) -> Result<Client, Failure> {
 
 fn properties(args: &Args, env: &Env) -> Result<Properties, Failure> {
     properties::read(env, args.one(COMMAND_CONFIG.name)?, &[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Command, switch};
+    use std::ffi::OsString;
+
+    #[track_caller]
+    fn read(flags: &str) -> Result<Option<String>, Failure> {
+        let switches = ["list", "create", "delete", "alter"].map(|name| switch(name, "x"));
+        let flags_known: Vec<Flag> = switches.into_iter().chain([SERVER, ZOOKEEPER]).collect();
+        let command = Command { name: "x", purpose: "x", flags: flags_known.leak() };
+        servers(&command.parse(flags.split(' ').map(OsString::from).collect())?)
+    }
+
+    #[test]
+    fn behind_a_zookeeper_nothing_is_changed() {
+        for harmless in ["--list --zookeeper z:2181", "--create --zookeeper z:2181"] {
+            assert_eq!(read(harmless), Ok(Some(LOCAL.to_owned())));
+        }
+        for change in ["--delete", "--alter"] {
+            let Err(Failure::Told(why)) = read(&format!("{change} --zookeeper z:2181")) else {
+                panic!("{change} is done");
+            };
+            assert!(why.contains(change) && why.contains("--bootstrap-server HOST:PORT"), "{why}");
+            let both = read(&format!("{change} --zookeeper z:2181 --bootstrap-server h:1"));
+            assert_eq!(both, Ok(Some("h:1".to_owned())));
+        }
+    }
 }
