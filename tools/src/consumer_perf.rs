@@ -191,8 +191,7 @@ fn perform(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
         ))?;
         out.flush()?;
     }
-    let interrupt = Interrupt::listen(drop)
-        .map_err(|error| Failure::told(format_args!("cannot wait for signals: {error}")))?;
+    let interrupt = Interrupt::listen(drop)?;
     let begun_ms = env.clock.wall_ms();
     let state = Mutex::new(Join { since_ms: begun_ms, ..Join::default() });
     let joining = Arc::new(Joining { clock: env.clock.clone(), state });

@@ -1,5 +1,6 @@
 //! SIGINT and SIGTERM, which let a tool finish what it has begun.
 
+use crate::failure::Failure;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -25,7 +26,12 @@ impl Interrupt {
     ///
     /// # Errors
     /// The system does not hand the signals over.
-    pub(crate) fn listen(at_once: impl FnOnce(u8) + Send + 'static) -> io::Result<Interrupt> {
+    pub(crate) fn listen(at_once: impl FnOnce(u8) + Send + 'static) -> Result<Interrupt, Failure> {
+        Interrupt::of_system(at_once)
+            .map_err(|error| Failure::told(format_args!("cannot wait for signals: {error}")))
+    }
+
+    fn of_system(at_once: impl FnOnce(u8) + Send + 'static) -> io::Result<Interrupt> {
         let code = Arc::new(AtomicU8::new(0));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let (mut interrupt, mut terminate) = {

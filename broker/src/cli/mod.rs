@@ -162,7 +162,8 @@ pub enum Config {
 
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Doctor {
-    /// What clients are given as bootstrap servers: `host:port`, comma-separated.
+    /// What clients are given as bootstrap servers: `host:port`, comma-separated. Without a port it
+    /// is 9092.
     #[arg(value_name = "BOOTSTRAP", default_value = "localhost:9092")]
     pub bootstrap: String,
     /// How long each step may take.

@@ -75,6 +75,8 @@ fn apache_kafka_is_examined_too() {
 fn what_is_no_broker_is_named() {
     finds(&format!("127.0.0.1:{}", free_port()), &["NOTHING_LISTENS"]);
     finds("kafka.invalid:9092", &["NAME_UNKNOWN"]);
+    // Without a port it is Kafka's usual one.
+    finds("kafka.invalid", &["NAME_UNKNOWN"]);
     for (answer, want) in [
         (&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], "HTTP"),
         (&b"\x15\x03\x03\x00\x02\x02\x46"[..], "TLS"),

@@ -25,4 +25,5 @@ mod prometheus;
 mod service;
 mod storage;
 mod tools;
+mod verbs;
 mod wire;

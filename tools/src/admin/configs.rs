@@ -1,7 +1,8 @@
 //! Configs, described and altered.
 
-use super::text;
+use super::{joined, text};
 use crate::client::{Client, Refused, To};
+use protocol::error::ErrorCode;
 use protocol::messages::describe_configs_request::DescribeConfigsResource;
 use protocol::messages::incremental_alter_configs_request::{
     AlterConfigsResource, AlterableConfig,
@@ -62,13 +63,21 @@ pub(crate) struct Synonym {
     pub(crate) source: i8,
 }
 
-/// Whom to ask: what is a broker's own, that broker.
-fn whom(resource: &Resource) -> To {
-    let id = resource.name.parse().ok();
-    match (resource.kind, id) {
-        (Kind::Broker | Kind::BrokerLogger, Some(id)) => To::Node(id),
-        _ => To::Anyone,
+/// Whom to ask: what is a broker's own, that broker, which must be there now.
+async fn whom(client: &mut Client, resource: &Resource) -> Result<To, Refused> {
+    let id = match (resource.kind, resource.name.parse()) {
+        (Kind::Broker | Kind::BrokerLogger, Ok(id)) => id,
+        _ => return Ok(client.fit(To::Anyone)),
+    };
+    let nodes = client.nodes().await?;
+    if client.is_controllers() || nodes.iter().any(|node| node.id == id) {
+        return Ok(client.fit(To::Node(id)));
     }
+    let ids = joined(nodes.iter().map(|node| node.id));
+    Err(Refused::of(
+        ErrorCode::BrokerNotAvailable,
+        format!("there is no broker {id} in the cluster now: its brokers are {ids}"),
+    ))
 }
 
 /// The configs of each of `resources`, which are asked of one broker: all of one that has them to
@@ -92,7 +101,7 @@ pub(crate) async fn describe(
         let mut results = answer.results.iter();
         results.try_for_each(|it| Refused::check(it.error_code, it.error_message.as_deref()))
     };
-    let to = client.fit(whom(first));
+    let to = whom(client, first).await?;
     let answer = client.ask_until(to, &request, judge).await?;
     let read = |result: protocol::messages::describe_configs_response::DescribeConfigsResult| {
         let mut entries: Vec<Entry> = (result.configs.into_iter())
@@ -141,6 +150,6 @@ pub(crate) async fn alter(
         let mut results = answer.responses.iter();
         results.try_for_each(|it| Refused::check(it.error_code, it.error_message.as_deref()))
     };
-    let to = client.fit(whom(resource));
+    let to = whom(client, resource).await?;
     client.ask_until(to, &request, judge).await.map(drop)
 }

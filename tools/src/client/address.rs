@@ -31,6 +31,18 @@ pub fn addresses(list: &str) -> Result<Vec<Address>, Failure> {
     Ok(found)
 }
 
+/// The same list with Kafka's usual port where none is named, for who is not held to Kafka's form.
+#[must_use]
+pub fn with_port(list: &str) -> String {
+    let complete = |place: &str| {
+        let bare = place.split_once("://").map_or(place, |(_, bare)| bare);
+        let host_end = bare.rfind(']').unwrap_or_default();
+        let has_port = bare.rfind(':').is_some_and(|at| host_end <= at);
+        if bare.is_empty() || has_port { place.to_owned() } else { format!("{place}:9092") }
+    };
+    list.split(',').map(|place| complete(place.trim())).collect::<Vec<_>>().join(",")
+}
+
 fn address(place: &str) -> Result<Address, Failure> {
     let bare = place.split_once("://").map_or(place, |(_, bare)| bare);
     let read = bare.rsplit_once(':').and_then(|(host, port)| {
@@ -62,5 +74,12 @@ mod tests {
         for wrong in ["", ",", "a", "a:", ":1", "a:0", "a:65536", "a:x"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_port_is_9092_where_none_is_named() {
+        assert_eq!(with_port("a, b:1,[::1],[::1]:2"), "a:9092,b:1,[::1]:9092,[::1]:2");
+        assert_eq!(with_port("PLAINTEXT://kafka_1"), "PLAINTEXT://kafka_1:9092");
+        assert_eq!(with_port("a,"), "a:9092,");
     }
 }

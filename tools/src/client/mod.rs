@@ -6,7 +6,7 @@ mod cluster;
 mod connection;
 mod refused;
 
-pub use address::{Address, addresses};
+pub use address::{Address, addresses, with_port};
 pub use cluster::{Client, Entrance, Node, To};
 pub use connection::Connection;
 pub use refused::Refused;

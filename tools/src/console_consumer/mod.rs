@@ -31,12 +31,11 @@ fn consume(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
         Source::Matching(pattern) => Some(TopicPattern::of(pattern, &options.properties)?),
         Source::Topic(_) | Source::Partition(..) => None,
     };
-    let interrupt = Interrupt::listen(drop)
-        .map_err(|error| Failure::told(format_args!("cannot wait for signals: {error}")))?;
+    let interrupt = Interrupt::listen(drop)?;
     let consumer = Consumer::new(&options.properties, Voice::alone())?;
     match &options.source {
         Source::Topic(topic) => consumer.subscribe(&[topic])?,
-        Source::Partition(topic, partition, start) => consumer.assign(topic, *partition, *start)?,
+        Source::Partition(topic, partition, start) => consumer.add(topic, &[*partition], *start)?,
         Source::Matching(_) => {}
     }
     let mut reading =
@@ -92,6 +91,9 @@ impl Reading<'_> {
             let Some(record) = next else {
                 let waited = env.clock.monotonic().saturating_sub(waits_since);
                 if self.options.timeout.is_some_and(|timeout| timeout < waited) {
+                    // The words of Apache Kafka's tool, by which scripts tell this end from others.
+                    complain("ERROR Error processing message, terminating consumer process: ");
+                    complain("org.apache.kafka.common.errors.TimeoutException");
                     return Ok(());
                 }
                 continue;

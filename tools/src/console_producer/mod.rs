@@ -62,8 +62,7 @@ fn produce(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     Interrupt::listen(move |code| {
         flushed.flush();
         std::process::exit(i32::from(if seen.is_none() { code } else { 1 }));
-    })
-    .map_err(|error| Failure::told(format_args!("cannot wait for signals: {error}")))?;
+    })?;
     let sent = send_all(&options, &producer, &lost, out);
     producer.flush();
     sent?;

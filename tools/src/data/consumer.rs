@@ -131,7 +131,7 @@ impl Consumer {
     /// # Errors
     /// There is none with these properties, and why.
     pub(crate) fn new(properties: &Properties, voice: Voice) -> Result<Consumer, Failure> {
-        let mut mapped = map(Role::Consumer, properties).map_err(Failure::Told)?;
+        let mut mapped = map(Role::Consumer, properties)?;
         tell_unknown(&mapped.unknown);
         mapped.config.set_log_level(RDKafkaLogLevel::Warning);
         // Its end looks through what was fetched and not handed out, which must not count as read.
@@ -148,19 +148,35 @@ impl Consumer {
         self.inner.subscribe(topics).map_err(|error| told(&error))
     }
 
-    /// Reads one partition, without a group.
+    /// Reads these partitions beside those that it reads already, without a group.
     ///
     /// # Errors
-    /// The partition cannot be one.
-    pub(crate) fn assign(&self, topic: &str, partition: i32, start: Start) -> Result<(), Failure> {
+    /// One of them cannot be a partition.
+    pub(crate) fn add(&self, topic: &str, partitions: &[i32], start: Start) -> Result<(), Failure> {
         let offset = match start {
             Start::Earliest => Offset::Beginning,
             Start::Latest => Offset::End,
             Start::At(offset) => Offset::Offset(offset),
         };
         let mut list = TopicPartitionList::new();
-        list.add_partition_offset(topic, partition, offset).map_err(|error| told(&error))?;
-        self.inner.assign(&list).map_err(|error| told(&error))
+        for partition in partitions {
+            list.add_partition_offset(topic, *partition, offset).map_err(|error| told(&error))?;
+        }
+        self.inner.incremental_assign(&list).map_err(|error| told(&error))
+    }
+
+    /// The partitions of a topic.
+    ///
+    /// # Errors
+    /// No broker answers in time, or there is no such topic.
+    pub(crate) fn partitions(&self, topic: &str, wait: Duration) -> Result<Vec<i32>, Failure> {
+        let metadata =
+            self.inner.fetch_metadata(Some(topic), wait).map_err(|error| told(&error))?;
+        let found = metadata.topics().iter().find(|it| it.name() == topic);
+        if let Some(code) = found.and_then(|it| it.error()) {
+            return Err(told(&KafkaError::MetadataFetch(code.into())));
+        }
+        Ok(found.map_or([].as_slice(), |it| it.partitions()).iter().map(|it| it.id()).collect())
     }
 
     /// The names of all topics.

@@ -2,14 +2,18 @@
 
 use super::settings::{Role, map};
 use super::voice::Voice;
+use crate::client::Refused;
 use crate::failure::Failure;
 use crate::output::complain;
 use crate::properties::Properties;
+use protocol::error::ErrorCode;
+use rdkafka::bindings::rd_kafka_flush;
 use rdkafka::client::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{self, DeliveryResult, Message, OwnedHeaders};
 use rdkafka::producer::{BaseRecord, Producer as _, ProducerContext, ThreadedProducer};
+use rdkafka::types::RDKafkaRespErr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +21,11 @@ use std::time::Duration;
 const ROOM: Duration = Duration::from_millis(50);
 /// `max.block.ms` of Java's producer.
 const MAX_BLOCK: Duration = Duration::from_secs(60);
+/// How long to wait at a time for a topic that is being made.
+const STEP: Duration = Duration::from_millis(100);
+/// How long to wait for a connection to a broker of a topic that is there. Who cannot have one is
+/// told so by what becomes of the records.
+const CONNECT: Duration = Duration::from_secs(2);
 
 /// The name of a header, and its value.
 pub(crate) type Header<'a> = (&'a str, Option<&'a [u8]>);
@@ -82,6 +91,8 @@ impl<T: Send + Sync + 'static> ProducerContext for Context<T> {
 pub(crate) struct Producer<T: Send + Sync + 'static> {
     inner: ThreadedProducer<Context<T>>,
     max_block: Duration,
+    /// Bytes of a record, `max.request.size`.
+    max_request: String,
 }
 
 impl<T: Send + Sync + 'static> std::fmt::Debug for Producer<T> {
@@ -97,9 +108,12 @@ pub(super) fn reason(error: &KafkaError) -> String {
     {
         return format!("Invalid value {value} for configuration {name}: {why}");
     }
-    match error.rdkafka_error_code() {
-        Some(code) => code.to_string(),
-        None => error.to_string(),
+    let Some(code) = error.rdkafka_error_code() else { return error.to_string() };
+    // What a broker says has Kafka's number; librdkafka's own are below zero.
+    let of_kafka = i16::try_from(code as i32).ok().and_then(ErrorCode::from_code);
+    match of_kafka.and_then(|it| Refused::check(it.code(), None).err()) {
+        Some(refused) => format!("{}: {refused}", refused.exception()),
+        None => code.to_string(),
     }
 }
 
@@ -113,49 +127,78 @@ impl<T: Send + Sync + 'static> Producer<T> {
         listener: Arc<dyn Listener<T>>,
     ) -> Result<Producer<T>, Failure> {
         let max_block = crate::properties::millis(properties, "max.block.ms", MAX_BLOCK)?;
-        let mut mapped = map(Role::Producer, properties).map_err(Failure::Told)?;
+        let mut mapped = map(Role::Producer, properties)?;
         tell_unknown(&mapped.unknown);
         mapped.config.set_log_level(RDKafkaLogLevel::Warning);
+        let max_request = mapped.config.get("message.max.bytes").unwrap_or_default().to_owned();
         let context = Context { voice: Voice::alone(), listener };
         let inner = mapped.config.create_with_context(context);
         let inner = inner.map_err(|error| Failure::Told(reason(&error)))?;
-        Ok(Producer { inner, max_block })
+        Ok(Producer { inner, max_block, max_request })
     }
 
     /// Waits until the topic is known, and made where the cluster makes topics by itself: as long
-    /// as Java's producer waits for that (`max.block.ms`).
+    /// as Java's producer waits for that (`max.block.ms`). Then a broker is connected, too.
     ///
     /// # Errors
     /// It is not known by then.
     pub(crate) fn await_topic(&self, topic: &str) -> Result<(), Failure> {
         let client = self.inner.client();
+        let max_ms = self.max_block.as_millis();
         let absent = |why: &str| {
-            let ms = self.max_block.as_millis();
             Failure::told(format_args!(
-                "Topic {topic} not present in metadata after {ms} ms: {why}"
+                "Topic {topic} not present in metadata after {max_ms} ms: {why}"
             ))
         };
         let mut left = self.max_block;
-        let step = Duration::from_millis(100);
+        let mut tries = 0;
         loop {
             let metadata = client
-                .fetch_metadata(Some(topic), left.max(step))
+                .fetch_metadata(Some(topic), left.max(STEP))
                 .map_err(|error| absent(&reason(&error)))?;
             let found = metadata.topics().iter().find(|it| it.name() == topic);
-            let error = found.and_then(|it| it.error()).map(RDKafkaErrorCode::from);
-            match error {
-                None if found.is_some_and(|it| !it.partitions().is_empty()) => return Ok(()),
-                Some(
-                    code @ (RDKafkaErrorCode::InvalidTopic
-                    | RDKafkaErrorCode::TopicAuthorizationFailed),
-                ) => return Err(absent(&code.to_string())),
-                Some(code) if left.is_zero() => return Err(absent(&code.to_string())),
-                None if left.is_zero() => return Err(absent("it has no partitions")),
-                Some(_) | None => {
-                    self.inner.poll(step);
-                    left = left.saturating_sub(step);
+            let why = match found.map(|it| (it.error(), it.partitions().is_empty())) {
+                Some((None, false)) => break,
+                None | Some((None, true)) => "it has no partitions".to_owned(),
+                Some((Some(code), _)) => {
+                    let code = RDKafkaErrorCode::from(code);
+                    let why = reason(&KafkaError::MetadataFetch(code));
+                    if [RDKafkaErrorCode::InvalidTopic, RDKafkaErrorCode::TopicAuthorizationFailed]
+                        .contains(&code)
+                    {
+                        return Err(absent(&why));
+                    }
+                    why
                 }
+            };
+            if left.is_zero() {
+                return Err(absent(&why));
             }
+            // What is made for who asks is there the next time.
+            if tries == 3 {
+                complain(&format!("WARN topic {topic}: {why}; waiting for up to {max_ms} ms"));
+            }
+            tries += 1;
+            self.inner.poll(STEP);
+            left = left.saturating_sub(STEP);
+        }
+        self.connect(topic);
+        Ok(())
+    }
+
+    /// Waits for a connection to a broker. librdkafka asks for its producer id whenever metadata
+    /// comes and a broker is connected, else again half a second later; and the first metadata
+    /// comes by the bootstrap connection, which ends with it.
+    fn connect(&self, topic: &str) {
+        let mut left = CONNECT.min(self.max_block);
+        while !left.is_zero() {
+            let metadata = self.inner.client().fetch_metadata(Some(topic), left);
+            // A bootstrap connection has no id of a broker.
+            if metadata.is_ok_and(|it| 0 <= it.orig_broker_id()) {
+                return;
+            }
+            self.inner.poll(ROOM);
+            left = left.saturating_sub(ROOM);
         }
     }
 
@@ -196,14 +239,32 @@ impl<T: Send + Sync + 'static> Producer<T> {
                     waited += ROOM;
                     next = back;
                 }
+                Err((
+                    KafkaError::MessageProduction(RDKafkaErrorCode::MessageSizeTooLarge),
+                    back,
+                )) => {
+                    let class = Refused::of(ErrorCode::MessageTooLarge, String::new()).exception();
+                    let most = &self.max_request;
+                    let why = format!("{class}: it is larger than max.request.size, {most} bytes");
+                    return Err((why, *back.delivery_opaque));
+                }
                 Err((error, back)) => return Err((reason(&error), *back.delivery_opaque)),
             }
         }
     }
 
-    /// Waits so long at most; whether every record has its outcome.
+    /// Sends what waits for company (`linger.ms`), and waits so long at most; whether every record
+    /// has its outcome.
     pub(crate) fn flush_for(&self, most: Duration) -> bool {
-        self.inner.flush(most).is_ok() || self.inner.in_flight_count() == 0
+        let most_ms = i32::try_from(most.as_millis()).unwrap_or(i32::MAX);
+        #[expect(
+            unsafe_code,
+            reason = "rdkafka's own flushes for no time at all, so that records linger on"
+        )]
+        // SAFETY: the client lives as long as `self`. Outcomes are told of by the thread of
+        // `inner`, without which this would only wait longer.
+        let end = unsafe { rd_kafka_flush(self.inner.client().native_ptr(), most_ms) };
+        end == RDKafkaRespErr::RD_KAFKA_RESP_ERR_NO_ERROR
     }
 
     /// Takes the place of whoever had this `transactional.id`.
@@ -233,9 +294,7 @@ impl<T: Send + Sync + 'static> Producer<T> {
     /// Waits until every record has its outcome.
     pub(crate) fn flush(&self) {
         // What cannot be sent has an outcome by `delivery.timeout.ms`, so this ends.
-        while self.inner.flush(Duration::from_secs(60)).is_err() && 0 < self.inner.in_flight_count()
-        {
-        }
+        while !self.flush_for(Duration::from_secs(60)) {}
     }
 }
 

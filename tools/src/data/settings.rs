@@ -1,5 +1,7 @@
 //! The settings of Java's clients, which users write, as those of librdkafka.
 
+use crate::client::addresses;
+use crate::failure::Failure;
 use rdkafka::ClientConfig;
 use std::collections::BTreeMap;
 
@@ -154,7 +156,15 @@ pub(crate) struct Mapped {
 ///
 /// # Errors
 /// Why a client with these settings cannot be had, in words.
-pub(crate) fn map(role: Role, given: &BTreeMap<String, String>) -> Result<Mapped, String> {
+pub(crate) fn map(role: Role, given: &BTreeMap<String, String>) -> Result<Mapped, Failure> {
+    if let Some(servers) = given.get("bootstrap.servers") {
+        // librdkafka would take 9092 for a port that is missing.
+        addresses(servers)?;
+    }
+    translate(role, given).map_err(Failure::Told)
+}
+
+fn translate(role: Role, given: &BTreeMap<String, String>) -> Result<Mapped, String> {
     let mut config = ClientConfig::new();
     let mut unknown = Vec::new();
     plain(given)?;
@@ -269,7 +279,7 @@ mod tests {
     /// What one setting of Java's gives: of `want` each must be set so.
     #[track_caller]
     fn check(role: Role, pairs: &[(&str, &str)], want: &[(&str, &str)]) {
-        let mapped = map(role, &given(pairs)).unwrap();
+        let mapped = translate(role, &given(pairs)).unwrap();
         for (name, value) in want {
             assert_eq!(mapped.config.get(name), Some(*value), "{pairs:?}: {name}");
         }
@@ -314,7 +324,7 @@ mod tests {
     #[test]
     fn a_producer_is_idempotent_unless_something_excludes_it() {
         let check = |pairs: &[(&str, &str)], want: Option<&str>| {
-            let mapped = map(Role::Producer, &given(pairs)).ok();
+            let mapped = translate(Role::Producer, &given(pairs)).ok();
             let got = mapped.as_ref().and_then(|it| it.config.get("enable.idempotence"));
             assert_eq!(got, want, "{pairs:?}");
         };
@@ -329,22 +339,23 @@ mod tests {
     #[test]
     fn secrets_do_not_go_out_in_plain() {
         for wanted in ["SSL", "SASL_PLAINTEXT", "sasl_ssl", "nonsense"] {
-            let why = map(Role::Consumer, &given(&[("security.protocol", wanted)])).unwrap_err();
+            let why =
+                translate(Role::Consumer, &given(&[("security.protocol", wanted)])).unwrap_err();
             assert!(why.contains(wanted), "{why}");
         }
         let plain = [("security.protocol", "plaintext"), ("sasl.mechanism", "PLAIN")];
-        assert_eq!(map(Role::Consumer, &given(&plain)).unwrap().unknown, [""; 0]);
+        assert_eq!(translate(Role::Consumer, &given(&plain)).unwrap().unknown, [""; 0]);
     }
 
     #[test]
     fn what_nobody_knows_is_told_and_what_cannot_be_is_refused() {
-        let mapped = map(Role::Producer, &given(&[("my.own", "1"), ("acks", "1")])).unwrap();
+        let mapped = translate(Role::Producer, &given(&[("my.own", "1"), ("acks", "1")])).unwrap();
         assert_eq!(mapped.unknown, ["my.own"]);
         for pair in [("batch.size", "x"), ("buffer.memory", "")] {
-            assert!(map(Role::Producer, &given(&[pair])).unwrap_err().contains(pair.0));
+            assert!(translate(Role::Producer, &given(&[pair])).unwrap_err().contains(pair.0));
         }
         for pair in [("auto.offset.reset", "soon"), ("partition.assignment.strategy", "a.Mine")] {
-            assert!(map(Role::Consumer, &given(&[pair])).unwrap_err().contains(pair.1));
+            assert!(translate(Role::Consumer, &given(&[pair])).unwrap_err().contains(pair.1));
         }
     }
 
@@ -361,7 +372,7 @@ mod tests {
                 };
                 all.insert((*name).to_owned(), value.to_owned());
             }
-            let config = map(role, &all).unwrap().config;
+            let config = translate(role, &all).unwrap().config;
             let native = config.create_native_config();
             assert!(native.is_ok(), "{:?}", native.err());
         }

@@ -9,7 +9,7 @@ mod visit;
 pub use findings::{Finding, Level, diagnose};
 pub use seen::{Cluster, End, Seen, Visit};
 
-use crate::client::{Client, Entrance, addresses, block_on};
+use crate::client::{Client, Entrance, addresses, block_on, with_port};
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::properties::Properties;
@@ -19,7 +19,7 @@ use std::time::Duration;
 /// What to examine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Examination {
-    /// `host:port`, comma-separated, as a client's `bootstrap.servers`.
+    /// `host:port`, comma-separated, as a client's `bootstrap.servers`. Without a port it is 9092.
     pub bootstrap: String,
     /// How long each step may take.
     pub limit: Duration,
@@ -31,8 +31,9 @@ pub struct Examination {
 /// # Errors
 /// `Failure::Exit(1)` when a client could not work; all is said then.
 pub fn run(what: &Examination, env: &Env, output: &mut Output) -> Result<(), Failure> {
-    let places = addresses(&what.bootstrap)?;
-    let mut client = Client::new(env, Entrance::Brokers(&what.bootstrap), &Properties::new())?;
+    let bootstrap = with_port(&what.bootstrap);
+    let places = addresses(&bootstrap)?;
+    let mut client = Client::new(env, Entrance::Brokers(&bootstrap), &Properties::new())?;
     client.set_timeout(what.limit);
     let seen = block_on(async { Ok(visit::look(env, &client, places, what.limit).await) })?;
     let findings = diagnose(&seen);

@@ -82,8 +82,7 @@ impl Tally {
 
 fn perform(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let options = Options::read(args, env, out)?;
-    let interrupt = Interrupt::listen(drop)
-        .map_err(|error| Failure::told(format_args!("cannot wait for signals: {error}")))?;
+    let interrupt = Interrupt::listen(drop)?;
     let all = Stats::new(options.count, options.interval_ms, false, env.clock.wall_ms());
     let state = State { all, steady: None, lines: Vec::new(), lost: 0 };
     let tally = Arc::new(Tally { clock: env.clock.clone(), state: Mutex::new(state) });

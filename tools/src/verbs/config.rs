@@ -2,8 +2,9 @@
 
 use super::pair::pair;
 use super::shown::{Form, Rows};
+use super::topic;
 use crate::admin::configs::{self, Entry, Kind, Resource, source};
-use crate::client::Client;
+use crate::client::{Client, Refused};
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::{Args, ValueEnum};
@@ -28,14 +29,25 @@ struct Whose {
 }
 
 impl Whose {
-    fn resource(&self) -> Resource {
-        match self.of {
-            Of::Topic => Resource { kind: Kind::Topic, name: self.name.clone() },
-            Of::Group => Resource { kind: Kind::Group, name: self.name.clone() },
-            Of::Broker if self.name == "all" => {
-                Resource { kind: Kind::Broker, name: String::new() }
+    fn resource(&self) -> Result<Resource, Failure> {
+        let (kind, name) = match self.of {
+            Of::Topic => (Kind::Topic, self.name.clone()),
+            Of::Group => (Kind::Group, self.name.clone()),
+            Of::Broker if self.name == "all" => (Kind::Broker, String::new()),
+            Of::Broker if self.name.parse::<i32>().is_ok() => (Kind::Broker, self.name.clone()),
+            Of::Broker => {
+                let why = format!("broker {}: say its id, or `all` for every broker", self.name);
+                return Err(Failure::Told(why));
             }
-            Of::Broker => Resource { kind: Kind::Broker, name: self.name.clone() },
+        };
+        Ok(Resource { kind, name })
+    }
+
+    /// Why, about whom, and what to do next.
+    fn about(&self, refused: Refused) -> Failure {
+        match self.of {
+            Of::Topic => topic::about(&self.name, &refused),
+            Of::Broker | Of::Group => refused.into(),
         }
     }
 }
@@ -78,7 +90,8 @@ impl Get {
         form: Form,
         output: &mut Output,
     ) -> Result<(), Failure> {
-        let described = configs::describe(client, &[self.whose.resource()], false).await?;
+        let described = configs::describe(client, &[self.whose.resource()?], false).await;
+        let described = described.map_err(|refused| self.whose.about(refused))?;
         let entries: Vec<&Entry> = described.iter().flat_map(|(_, entries)| entries).collect();
         if let Some(key) = self.keys.iter().find(|key| !entries.iter().any(|it| it.name == **key)) {
             return Err(Failure::Told(format!(
@@ -104,7 +117,9 @@ impl Set {
         if self.pairs.is_empty() && self.unset.is_empty() {
             return Err(Failure::Told("say what to set: KEY=VALUE, or --unset KEY".to_owned()));
         }
-        configs::alter(client, &self.whose.resource(), &self.pairs, &self.unset).await?;
+        let resource = self.whose.resource()?;
+        let done = configs::alter(client, &resource, &self.pairs, &self.unset).await;
+        done.map_err(|refused| self.whose.about(refused))?;
         let set = self.pairs.iter().map(|(key, value)| format!("{key}={value}"));
         let unset = self.unset.iter().map(|key| format!("{key} (unset)"));
         let all: Vec<String> = set.chain(unset).collect();

@@ -1,6 +1,8 @@
 //! `highwater consume`: records of a topic, as lines for people or a line of JSON each.
 
 use super::shown::Form;
+use super::topic;
+use crate::client::{Client, block_on};
 use crate::data::consumer::{Consumer, Received, Stamp, Start};
 use crate::data::voice::Voice;
 use crate::failure::Failure;
@@ -14,6 +16,8 @@ use std::time::Duration;
 
 /// How long one look for the next record waits.
 const STEP: Duration = Duration::from_millis(100);
+/// How often it is looked for partitions that were added.
+const NEW_PARTITIONS: Duration = Duration::from_secs(5);
 
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Consume {
@@ -39,41 +43,52 @@ pub struct Consume {
 impl Consume {
     pub(super) fn run(
         &self,
-        bootstrap: &str,
+        client: &mut Client,
         mut properties: Properties,
         env: &Env,
         (form, output): (Form, &mut Output),
     ) -> Result<(), Failure> {
-        properties.insert("bootstrap.servers".to_owned(), bootstrap.to_owned());
         let start = self.start()?;
+        let partitions = block_on(self.partitions(client))?;
         let reset = if start == Some(Start::Earliest) { "earliest" } else { "latest" };
         properties.insert("auto.offset.reset".to_owned(), reset.to_owned());
-        let alone = self.group.is_none();
-        let group = self.group.clone().unwrap_or_else(|| {
-            // A group of its own, which nobody asks for again.
-            format!("highwater-consume-{}", env.rng.next_u64() % 1_000_000)
-        });
-        properties.insert("group.id".to_owned(), group);
-        if alone {
+        // librdkafka wants a name of a group of everybody. Who does not subscribe joins none.
+        let group = self.group.as_deref().unwrap_or("highwater-consume");
+        properties.insert("group.id".to_owned(), group.to_owned());
+        if self.group.is_none() {
             properties.insert("enable.auto.commit".to_owned(), "false".to_owned());
         }
         // Who only reads makes no topics.
         properties.insert("allow.auto.create.topics".to_owned(), "false".to_owned());
         let consumer = Consumer::new(&properties, Voice::alone())?;
-        match self.partition {
-            Some(partition) => {
-                consumer.assign(&self.topic, partition, start.unwrap_or(Start::Latest))?;
-            }
-            None => consumer.subscribe(&[&self.topic])?,
+        if self.group.is_some() {
+            consumer.subscribe(&[&self.topic])?;
+        } else {
+            consumer.add(&self.topic, &partitions, start.unwrap_or(Start::Latest))?;
         }
-        let interrupt = Interrupt::listen(|_| ())
-            .map_err(|error| Failure::told(format_args!("cannot wait for signals: {error}")))?;
-        let read = self.read(&consumer, &interrupt, env, (form, &mut *output));
+        let interrupt = Interrupt::listen(drop)?;
+        let mut reading = Reading { asked: self, consumer: &consumer, env, partitions };
+        let read = reading.all(&interrupt, (form, &mut *output));
         let flushed = output.flush();
         // Its end commits what was read, and leaves the group.
         drop(consumer);
         read.and(flushed)?;
         interrupt.code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
+    }
+
+    /// The partitions to read, which must be there.
+    async fn partitions(&self, client: &mut Client) -> Result<Vec<i32>, Failure> {
+        let topic = topic::find(client, &self.topic).await?;
+        let all: Vec<i32> = topic.partitions.iter().map(|it| it.index).collect();
+        match self.partition {
+            None => Ok(all),
+            Some(wanted) if all.contains(&wanted) => Ok(vec![wanted]),
+            Some(wanted) => Err(Failure::told(format_args!(
+                "topic {} has no partition {wanted}: it has 0 to {}",
+                self.topic,
+                all.last().copied().unwrap_or_default()
+            ))),
+        }
     }
 
     fn start(&self) -> Result<Option<Start>, Failure> {
@@ -92,34 +107,69 @@ impl Consume {
             }
         })
     }
+}
 
-    fn read(
-        &self,
-        consumer: &Consumer,
+/// What is read from, and what of it.
+struct Reading<'a> {
+    asked: &'a Consume,
+    consumer: &'a Consumer,
+    env: &'a Env,
+    partitions: Vec<i32>,
+}
+
+impl Reading<'_> {
+    /// Prints until there is enough, or none comes for too long, or the tool is asked to end.
+    fn all(
+        &mut self,
         interrupt: &Interrupt,
-        env: &Env,
         (form, output): (Form, &mut Output),
     ) -> Result<(), Failure> {
+        let Reading { asked, consumer, env, .. } = *self;
         let (mut count, mut waits_since) = (0, env.clock.monotonic());
-        let timeout = self.timeout_ms.map(Duration::from_millis);
-        while interrupt.code().is_none() && self.count != Some(count) {
+        let mut looked_at = waits_since;
+        let timeout = asked.timeout_ms.map(Duration::from_millis);
+        while interrupt.code().is_none() && asked.count != Some(count) {
             let mut next = consumer.next(Duration::ZERO)?;
             if next.is_none() {
                 output.flush()?; // What was printed is to be seen before the next one comes.
                 next = consumer.next(STEP)?;
             }
+            let now = env.clock.monotonic();
+            if looked_at + NEW_PARTITIONS <= now {
+                self.follow()?;
+                looked_at = now;
+            }
             let Some(record) = next else {
-                let waited = env.clock.monotonic().saturating_sub(waits_since);
-                if timeout.is_some_and(|timeout| timeout <= waited) {
+                if timeout.is_some_and(|timeout| timeout <= now.saturating_sub(waits_since)) {
                     return Ok(());
                 }
                 continue;
             };
             count += 1;
-            waits_since = env.clock.monotonic();
+            waits_since = now;
             print(&record, form, output)?;
         }
         Ok(())
+    }
+
+    /// Reads what was added to the topic meanwhile, from its first record on.
+    fn follow(&mut self) -> Result<(), Failure> {
+        if self.asked.group.is_some() || self.asked.partition.is_some() {
+            return Ok(());
+        }
+        let topic = &self.asked.topic;
+        match self.consumer.partitions(topic, NEW_PARTITIONS) {
+            Ok(mut all) => {
+                all.retain(|it| !self.partitions.contains(it));
+                if !all.is_empty() {
+                    self.consumer.add(topic, &all, Start::Earliest)?;
+                    self.partitions.extend(all);
+                }
+                Ok(())
+            }
+            // Whatever it is, the consumer tells of it too, and knows what passes.
+            Err(_) => Ok(()),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
-//! Highwater's own commands for a cluster: `highwater topic`, `group`, `produce`,
-//! `consume`, `config get` and `set`, `cluster`. They talk to any Kafka broker; where Kafka's tools print what scripts parse, these print
-//! a table for people or, by `-o json`, JSON for programs.
+//! Highwater's own commands for a cluster: `highwater topic`, `group`, `produce`, `consume`,
+//! `config get` and `set`, `cluster`. They talk to any Kafka broker; where Kafka's tools print what
+//! scripts parse, these print a table for people or, by `-o json`, JSON for programs.
 
 mod cluster;
 mod config;
@@ -19,7 +19,7 @@ pub use produce::Produce;
 pub use shown::Form;
 pub use topic::Topic;
 
-use crate::client::{Client, Entrance, block_on};
+use crate::client::{Client, Entrance, block_on, with_port};
 use crate::failure::Failure;
 use crate::output::{Output, complain};
 use crate::properties;
@@ -30,7 +30,7 @@ use std::process::ExitCode;
 /// Whom to ask, and how to print what they say.
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Common {
-    /// Brokers to begin with; one that answers is enough.
+    /// Brokers to begin with; one that answers is enough. Without a port it is 9092.
     #[arg(long, short, global = true, value_name = "HOST:PORT,..", alias = "bootstrap-server")]
     #[arg(default_value = "localhost:9092")]
     pub bootstrap: String,
@@ -70,9 +70,10 @@ pub fn run(verb: &Verb, common: &Common, env: &Env) -> ExitCode {
 }
 
 fn act(verb: &Verb, common: &Common, env: &Env, output: &mut Output) -> Result<(), Failure> {
-    let properties = properties::read(env, common.command_config.as_deref(), &[])?;
-    let (bootstrap, form) = (&common.bootstrap, common.output);
-    let mut client = Client::new(env, Entrance::Brokers(bootstrap), &properties)?;
+    let mut properties = properties::read(env, common.command_config.as_deref(), &[])?;
+    let (bootstrap, form) = (with_port(&common.bootstrap), common.output);
+    let mut client = Client::new(env, Entrance::Brokers(&bootstrap), &properties)?;
+    properties.insert("bootstrap.servers".to_owned(), bootstrap);
     let client = &mut client;
     match verb {
         Verb::Topic(topic) => block_on(topic.run(client, form, output)),
@@ -80,7 +81,7 @@ fn act(verb: &Verb, common: &Common, env: &Env, output: &mut Output) -> Result<(
         Verb::Get(get) => block_on(get.run(client, form, output)),
         Verb::Set(set) => block_on(set.run(client, output)),
         Verb::Cluster(cluster) => block_on(cluster.run(client, form, output)),
-        Verb::Produce(produce) => produce.run(bootstrap, properties, env, output),
-        Verb::Consume(consume) => consume.run(bootstrap, properties, env, (form, output)),
+        Verb::Produce(produce) => produce.run(client, properties, env, output),
+        Verb::Consume(consume) => consume.run(client, properties, env, (form, output)),
     }
 }

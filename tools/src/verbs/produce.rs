@@ -1,14 +1,20 @@
 //! `highwater produce`: lines of a file, or of standard input, as records.
 
 use super::pair::pair;
+use super::topic;
+use crate::admin::configs::{self, Kind, Resource};
+use crate::admin::topics;
+use crate::client::{Client, block_on};
 use crate::console_producer::Lines;
 use crate::data::producer::{Listener, Outcome, Producer, ToSend};
 use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::output::{Output, complain};
 use crate::properties::Properties;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kraft::env::Env;
+use protocol::error::ErrorCode;
 use std::io::{self, BufReader, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -58,7 +64,7 @@ impl Listener<()> for Tally {
 impl Produce {
     pub(super) fn run(
         &self,
-        bootstrap: &str,
+        client: &mut Client,
         mut properties: Properties,
         env: &Env,
         output: &mut Output,
@@ -66,26 +72,50 @@ impl Produce {
         if self.key_separator.as_ref().is_some_and(String::is_empty) {
             return Err(Failure::Told("--key-separator may not be empty".to_owned()));
         }
-        properties.insert("bootstrap.servers".to_owned(), bootstrap.to_owned());
+        block_on(self.check(client))?;
         if let Some(codec) = &self.compression {
             properties.insert("compression.type".to_owned(), codec.clone());
         }
         let tally = Arc::new(Tally::default());
-        let producer = Producer::new(&properties, tally.clone())?;
-        match self.file.as_ref().filter(|path| path.as_os_str() != "-") {
+        let producer = Arc::new(Producer::new(&properties, tally.clone())?);
+        // Who interrupts does not lose what was read by then.
+        let flushed = producer.clone();
+        Interrupt::listen(move |code| {
+            flushed.flush();
+            std::process::exit(i32::from(code));
+        })?;
+        let sent = match self.file.as_ref().filter(|path| path.as_os_str() != "-") {
             Some(path) => {
                 let (file, bar) = open(path, env)?;
-                self.send_all(BufReader::new(bar.wrap_read(file)), &producer, &tally)?;
+                let sent = self.send_all(BufReader::new(bar.wrap_read(file)), &producer, &tally);
                 bar.finish_and_clear();
+                sent
             }
-            None => self.send_all(io::stdin().lock(), &producer, &tally)?,
-        }
+            None => self.send_all(io::stdin().lock(), &producer, &tally),
+        };
         producer.flush();
         let stored = tally.stored.load(Ordering::Relaxed);
         output.line(format!("{stored} records are stored in {}", self.topic))?;
-        match tally.lost.load(Ordering::Relaxed) {
-            0 => Ok(()),
-            lost => Err(Failure::Told(format!("{lost} records are not stored"))),
+        match (sent, tally.lost.load(Ordering::Relaxed)) {
+            (Ok(()), 0) => Ok(()),
+            (Ok(()), lost) => Err(Failure::Told(format!("{lost} records are not stored"))),
+            (Err(why), _) => Err(why),
+        }
+    }
+
+    /// The topic must be there, unless the brokers make what is missing.
+    async fn check(&self, client: &mut Client) -> Result<(), Failure> {
+        match topics::describe(client, std::slice::from_ref(&self.topic), topic::PARTITIONS).await {
+            Ok(_) => Ok(()),
+            Err(refused) if refused.code != ErrorCode::UnknownTopicOrPartition => {
+                Err(topic::about(&self.topic, &refused))
+            }
+            Err(_) if makes_topics(client).await? => Ok(()),
+            Err(_) => Err(Failure::told(format_args!(
+                "there is no topic {0}, and the brokers make none by themselves \
+                 (auto.create.topics.enable=false). Make it with `highwater topic create {0}`.",
+                self.topic
+            ))),
         }
     }
 
@@ -99,10 +129,10 @@ impl Produce {
         let unread = |error| Failure::told(format_args!("cannot read the records: {error}"));
         for number in 1_u64.. {
             let Some(line) = lines.next().map_err(unread)? else { break };
+            let record = self.record(&line, number)?;
             if number == 1 {
                 producer.await_topic(&self.topic)?;
             }
-            let record = self.record(&line, number)?;
             if let Err((why, ())) = producer.send(&self.topic, &record, ()) {
                 tally.lose(&why);
             }
@@ -124,6 +154,17 @@ impl Produce {
             self.header.iter().map(|(name, value)| (name.as_str(), Some(value.as_bytes())));
         Ok(ToSend { key, value: Some(value), headers: headers.collect(), timestamp_ms: None })
     }
+}
+
+/// Whether a topic that is missing is made for who produces to it. Who may not see the config may
+/// still be served so.
+async fn makes_topics(client: &mut Client) -> Result<bool, Failure> {
+    let Some(node) = client.nodes().await?.into_iter().next() else { return Ok(true) };
+    let broker = Resource { kind: Kind::Broker, name: node.id.to_string() };
+    let Ok(told) = configs::describe(client, &[broker], false).await else { return Ok(true) };
+    let mut entries = told.iter().flat_map(|(_, entries)| entries);
+    let key = entries.find(|entry| entry.name == "auto.create.topics.enable");
+    Ok(key.is_none_or(|entry| entry.value.as_deref() != Some("false")))
 }
 
 fn split<'a>(line: &'a [u8], separator: &[u8]) -> Option<(&'a [u8], &'a [u8])> {

@@ -13,11 +13,11 @@ use clap::{Args, Subcommand};
 use protocol::error::ErrorCode;
 use protocol::messages::create_partitions_request::CreatePartitionsTopic;
 use protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// Partitions that are asked for at a time.
-const PARTITIONS: i32 = 2000;
+pub(super) const PARTITIONS: i32 = 2000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Topic {
@@ -90,8 +90,15 @@ impl Topic {
     }
 }
 
+/// A topic that must be there, whose records are asked for.
+pub(super) async fn find(client: &mut Client, name: &str) -> Result<Described, Failure> {
+    let described = topics::describe(client, &[name.to_owned()], PARTITIONS).await;
+    let found = described.map_err(|refused| about(name, &refused))?.into_iter().next();
+    found.ok_or_else(|| Failure::Told(format!("topic {name}: the brokers do not tell of it")))
+}
+
 /// Why, about what, and what to do next.
-fn about(name: &str, refused: &Refused) -> Failure {
+pub(super) fn about(name: &str, refused: &Refused) -> Failure {
     let hint = if refused.code == ErrorCode::UnknownTopicOrPartition {
         ". See `highwater topic list`."
     } else if refused.code == ErrorCode::TopicAlreadyExists {
@@ -175,15 +182,14 @@ async fn describe(
     form: Form,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let described = topics::describe(client, &[name.to_owned()], PARTITIONS).await;
-    let described = described.map_err(|refused| about(name, &refused))?;
-    let ends = Ends::of(client, &described).await?;
+    let topic = find(client, name).await?;
+    let ends = Ends::of(client, std::slice::from_ref(&topic)).await?;
     let resource = Resource { kind: Kind::Topic, name: name.to_owned() };
     let entries = configs::describe(client, &[resource], false).await?;
     let columns =
         &["partition", "leader", "replicas", "isr", "startOffset", "endOffset", "messages"];
     let mut partitions = Rows::new(columns);
-    for it in described.iter().flat_map(|topic| &topic.partitions) {
+    for it in &topic.partitions {
         partitions.push(vec![
             json!(it.index),
             json!(it.leader),
@@ -200,8 +206,7 @@ async fn describe(
             own.push(vec![json!(entry.name), json!(entry.value)]);
         }
     }
-    let id = described.first().map(|topic| topic.id.to_string());
-    let facts = [("name", json!(name)), ("id", id.map_or(Value::Null, Value::from))];
+    let facts = [("name", json!(name)), ("id", json!(topic.id.to_string()))];
     print_one(&facts, &[("partitions", partitions), ("configs", own)], form, output)
 }
 

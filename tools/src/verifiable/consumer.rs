@@ -140,8 +140,7 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
 
 fn consume(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let options = Options::read(args, env)?;
-    let interrupt = Interrupt::listen(drop)
-        .map_err(|error| Failure::told(format_args!("cannot wait for signals: {error}")))?;
+    let interrupt = Interrupt::listen(drop)?;
     let changes = Arc::new(Changes { clock: env.clock.clone(), lines: Mutex::default() });
     let told = changes.clone();
     let voice = Voice::telling(move |change| told.came(change));

@@ -152,8 +152,7 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
 
 fn produce(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let options = Options::read(args, env)?;
-    let interrupt = Interrupt::listen(drop)
-        .map_err(|error| Failure::told(format_args!("cannot wait for signals: {error}")))?;
+    let interrupt = Interrupt::listen(drop)?;
     let log = Arc::new(Log { clock: env.clock.clone(), state: Mutex::default() });
     let producer = Producer::new(&options.properties, log.clone())?;
     let begun_ms = env.clock.wall_ms();

@@ -173,6 +173,7 @@ fn consoles_end_when_nobody_listens_or_nothing_comes_or_nothing_can_be_done() {
     let done = fed(start("kafka-console-consumer", &timed), b"");
     let err = String::from_utf8(done.stderr).unwrap();
     assert!(done.status.success() && err.contains("Processed a total of 5000 messages"), "{err}");
+    assert!(err.contains("org.apache.kafka.common.errors.TimeoutException"), "{err}");
     // Lines before the one that cannot be read are stored.
     let keyed = [&front[..], &["--reader-property", "parse.key=true"]].concat();
     let done = fed(start("kafka-console-producer", &keyed), b"k\tlast\nno key\n");
@@ -181,6 +182,16 @@ fn consoles_end_when_nobody_listens_or_nothing_comes_or_nothing_can_be_done() {
     assert!(err.contains("No key separator found on line number 2: 'no key'"), "{err}");
     let last = [&front[..], &["--partition", "0", "--offset", "5000", "--max-messages", "1"]];
     assert_eq!(ours("kafka-console-consumer", &last.concat(), b""), "last\n");
+    // A record that is too large is told of, and those around it are stored.
+    let large = format!("before\n{}\nafter\n", "x".repeat(2_000_000));
+    let done = fed(start("kafka-console-producer", &front), large.as_bytes());
+    let err = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{err}");
+    let want = "key: null, value: 2000000 bytes with error: \
+                org.apache.kafka.common.errors.RecordTooLargeException: ";
+    assert!(err.contains(want) && err.contains("max.request.size"), "{err}");
+    let last = [&front[..], &["--partition", "0", "--offset", "5001", "--max-messages", "2"]];
+    assert_eq!(ours("kafka-console-consumer", &last.concat(), b""), "before\nafter\n");
     // No broker.
     let nowhere = ["--bootstrap-server", "127.0.0.1:1", "--topic", "t", "--max-block-ms", "300"];
     let done = fed(start("kafka-console-producer", &nowhere), b"lost\n");
