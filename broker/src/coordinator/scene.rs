@@ -2,7 +2,7 @@
 
 use crate::config::{BrokerConfig, DynamicConfig};
 use crate::coordinator::machine::Moment;
-use crate::partition::Partition;
+use crate::partition::{ACKS_ALL, Partition};
 use kraft::env::Env;
 use kraft::image::Image;
 use protocol::error::ErrorCode;
@@ -30,7 +30,7 @@ impl Scene {
         if let Err(code) = self.partition.leader_epoch(self.epoch) {
             return Some(Err(code));
         }
-        match self.partition.acknowledged(end)? {
+        match self.partition.acknowledged(end, ACKS_ALL)? {
             // Enough had it when the watermark passed.
             Err(ErrorCode::NotEnoughReplicasAfterAppend) | Ok(()) => Some(Ok(())),
             Err(code) => Some(Err(code)),

@@ -11,7 +11,7 @@ pub mod waiters;
 
 pub use dir::Dir;
 pub use fault::Fault;
-pub use leader::{Rules, Term};
+pub use leader::{ACKS_ALL, Rules, Term};
 pub use replica::{Ask, Isolation, Partition, Read};
 pub use settings::Settings;
 pub use table::{Place, Table, Topic};

@@ -2,7 +2,7 @@
 
 use super::dir::{Dir, LOG_BEHIND_BYTES, Lags, Syncs};
 use super::fault::Fault;
-use super::leader::{Effects, Event, Leader, Rules, Term};
+use super::leader::{ACKS_ALL, Effects, Event, Leader, Rules, Term};
 use super::waiters::{Waiters, Wakeup};
 use crate::error::ToCode;
 use crate::metrics::{PartitionTraffic, Traffic};
@@ -35,8 +35,10 @@ pub struct Partition {
     behind: AtomicU64,
     /// It stands in the flusher's queue.
     is_queued: AtomicBool,
-    /// Its folder is on its way out: what fails on it says nothing of the disk.
+    /// It takes part in nothing any more: what fails on it says nothing of the disk.
     is_retired: AtomicBool,
+    /// Its folder is on its way out.
+    is_gone: AtomicBool,
 }
 
 /// How far a reader may see.
@@ -91,6 +93,7 @@ impl Partition {
             behind: AtomicU64::new(0),
             is_queued: AtomicBool::new(false),
             is_retired: AtomicBool::new(false),
+            is_gone: AtomicBool::new(false),
         }
     }
 
@@ -135,6 +138,7 @@ impl Partition {
 
     /// Takes no part in anything any more: its topic was deleted, or it moved to another broker.
     pub fn retire(&self) {
+        self.is_gone.store(true, Ordering::Release);
         self.leave();
         self.log.fail("the partition is no longer here");
         self.dir.synced(self.behind.swap(0, Ordering::AcqRel));
@@ -144,6 +148,11 @@ impl Partition {
     pub(super) fn leave(&self) {
         self.is_retired.store(true, Ordering::Release);
         self.resign();
+    }
+
+    /// Whether it was retired: its name may be another's.
+    pub(super) fn is_gone(&self) -> bool {
+        self.is_gone.load(Ordering::Acquire)
     }
 
     fn is_retired(&self) -> bool {
@@ -229,7 +238,7 @@ impl Partition {
         {
             let leader = self.leader.lock();
             let leader = leader.as_ref().filter(|leader| leader.epoch() == epoch);
-            leader.ok_or(ErrorCode::NotLeaderOrFollower)?.accepts(-1)?;
+            leader.ok_or(ErrorCode::NotLeaderOrFollower)?.accepts(ACKS_ALL)?;
         }
         let bytes = records.len() as u64;
         if !self.dir.has_room(bytes) {
@@ -309,7 +318,8 @@ impl Partition {
     }
 
     fn want_sync(self: &Arc<Partition>, effects: Effects) {
-        if effects.wants_sync && !self.is_queued.swap(true, Ordering::AcqRel) {
+        let wants_sync = effects.wants_sync || self.log.is_flush_due_by_count();
+        if wants_sync && !self.is_queued.swap(true, Ordering::AcqRel) {
             self.dir.sync_soon(Arc::clone(self) as _);
         }
     }
@@ -346,8 +356,9 @@ impl Partition {
         }
     }
 
-    /// Whether an append that ends before `end` is promised: None while it is not yet.
-    pub fn acknowledged(&self, end: i64) -> Option<Result<(), ErrorCode>> {
+    /// Whether an append with these `acks` that ends before `end` may be answered: None while it
+    /// may not yet.
+    pub fn acknowledged(&self, end: i64, acks: i16) -> Option<Result<(), ErrorCode>> {
         // What had begun when the disk failed may be there or not.
         if self.dir.failure().is_some() {
             return Some(Err(ErrorCode::RequestTimedOut));
@@ -356,13 +367,14 @@ impl Partition {
         let Some(leader) = leader.as_ref() else {
             return Some(Err(ErrorCode::NotLeaderOrFollower));
         };
-        (end <= leader.watermark()).then(|| leader.accepted())
+        (end <= leader.promised(acks)).then(|| leader.accepted(acks))
     }
 
-    /// Wakes `wakeup` once when the watermark reaches `end`, which it may have already.
+    /// Wakes `wakeup` once when the watermark reaches `end`, which it may have already. Whoever
+    /// leads alone in sync, as every leader here does, has synced as much then.
     pub fn await_watermark(&self, end: i64, wakeup: &Arc<Wakeup>) {
         self.waiters.add_writer(end, wakeup);
-        match self.acknowledged(end) {
+        match self.acknowledged(end, ACKS_ALL) {
             None => {}
             Some(Ok(())) => self.waiters.advanced(self.log.high_watermark(), 1),
             Some(Err(_)) => self.waiters.wake_all(),

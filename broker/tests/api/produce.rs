@@ -1,6 +1,6 @@
 //! Produce: what is accepted, what is refused and how, and when it is answered.
 
-use crate::broker::{Broker, NOW_MS, batch, builder};
+use crate::broker::{Broker, NOW_MS, batch, builder, response};
 use broker::api::{Close, Reply};
 use broker::partition::Partition;
 use broker::partition::dir::Syncs;
@@ -222,9 +222,35 @@ async fn a_durable_topic_answers_when_the_records_are_synced() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn with_one_ack_a_durable_topic_answers_no_sooner() {
+    let (broker, partition) = durable();
+    let Ok(Reply::Later(answer)) = broker.send(&to("t", 0, 1, batch(&["a"])), 9) else {
+        panic!("answered for what a power cut could take");
+    };
+    assert!(partition.sync());
+    let response = response::<ProduceRequest>(answer.await.unwrap(), 9);
+    assert_eq!((said(&response).error_code, said(&response).base_offset), (0, 0));
+}
+
+#[tokio::test]
+async fn so_many_records_are_synced_without_waiting_for_the_clock() {
+    let mut broker = Broker::new();
+    broker.create("t", 1, &[("flush.messages", "3")]);
+    let (partition, upkeep) = (broker.partition("t", 0), broker.look_after());
+    broker.ask(&to("t", 0, 1, batch(&["a", "b"])), 9);
+    assert_eq!(partition.log().synced(), 0);
+    broker.ask(&to("t", 0, 1, batch(&["c"])), 9);
+    // The clock stands still, so no chore is due.
+    while partition.log().synced() < 3 {
+        tokio::task::yield_now().await;
+    }
+    tokio::task::spawn_blocking(|| upkeep.stop()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_sync_for_which_too_many_files_are_open_is_made_when_it_can_be() {
     let (broker, partition) = durable();
-    broker.ask(&to("t", 0, 1, batch(&["a"])), 9);
+    assert!(broker.send(&to("t", 0, 0, batch(&["a"])), 9).is_ok());
     assert!(partition.sync());
     partition.log().roll(NOW_MS).unwrap();
     let request = to("t", 0, -1, batch(&["a"]));

@@ -84,6 +84,11 @@ impl Log {
         config.flush_messages <= unflushed || config.flush_ms <= now_ms.saturating_sub(since)
     }
 
+    /// Whether `flush.messages` alone asks for a flush.
+    pub fn is_flush_due_by_count(&self) -> bool {
+        self.config.load().flush_messages <= self.log_end() - self.recovery_point()
+    }
+
     /// Takes note of a disk that failed half-way: what is on it now is not known.
     pub(super) fn disk_failed(&self, error: impl Into<Error>) -> Error {
         let error = error.into();

@@ -5,6 +5,9 @@
 
 use protocol::error::ErrorCode;
 
+/// In place of a number of replicas: all that are in sync.
+pub const ACKS_ALL: i16 = -1;
+
 /// What the leader of one partition knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leader {
@@ -71,6 +74,20 @@ impl Leader {
         self.watermark
     }
 
+    /// Up to where appends with these `acks` are answered. In durable mode no answer, whatever its
+    /// acks, is given for what a power cut could take.
+    pub fn promised(&self, acks: i16) -> i64 {
+        match acks {
+            ACKS_ALL => self.watermark,
+            _ => self.kept(),
+        }
+    }
+
+    /// What of its log the leader itself promises to have.
+    fn kept(&self) -> i64 {
+        if self.rules.durable { self.end.min(self.synced) } else { self.end }
+    }
+
     /// Moves on by one event.
     pub fn step(&mut self, event: Event) -> Effects {
         match event {
@@ -95,7 +112,7 @@ impl Leader {
         if self.lacks_replicas() {
             return self.watermark;
         }
-        if self.rules.durable { self.end.min(self.synced) } else { self.end }
+        self.kept()
     }
 
     /// Whether fewer are in sync than the topic asks for. A topic with fewer replicas than its
@@ -107,13 +124,14 @@ impl Leader {
 
     /// Whether an append with these `acks` may start.
     pub fn accepts(&self, acks: i16) -> Result<(), ErrorCode> {
-        let refused = acks == -1 && self.lacks_replicas();
+        let refused = acks == ACKS_ALL && self.lacks_replicas();
         if refused { Err(ErrorCode::NotEnoughReplicas) } else { Ok(()) }
     }
 
-    /// What to answer for an append with acks=all once the watermark has passed it.
-    pub fn accepted(&self) -> Result<(), ErrorCode> {
-        if self.lacks_replicas() { Err(ErrorCode::NotEnoughReplicasAfterAppend) } else { Ok(()) }
+    /// What to answer for an append with these `acks` once [`Leader::promised`] has passed it.
+    pub fn accepted(&self, acks: i16) -> Result<(), ErrorCode> {
+        let fell_short = acks == ACKS_ALL && self.lacks_replicas();
+        if fell_short { Err(ErrorCode::NotEnoughReplicasAfterAppend) } else { Ok(()) }
     }
 
     /// Compares the epoch that a client believes in; -1 is a client that knows none.

@@ -34,6 +34,19 @@ fn a_durable_topic_promises_only_what_is_synced() {
 }
 
 #[test]
+fn a_durable_topic_answers_nobody_before_it_is_synced() {
+    let mut it = leader(1, true, &[1]);
+    it.step(Event::Appended { end: 12 });
+    assert_eq!([-1, 1].map(|acks| it.promised(acks)), [10, 10]);
+    it.step(Event::Synced { upto: 12 });
+    assert_eq!([-1, 1].map(|acks| it.promised(acks)), [12, 12]);
+    let mut it = leader(2, false, &[1]);
+    it.step(Event::Appended { end: 12 });
+    assert_eq!([-1, 1].map(|acks| it.promised(acks)), [10, 12]);
+    assert_eq!(it.accepted(1), Ok(()));
+}
+
+#[test]
 fn a_topic_that_stops_being_durable_shows_what_it_held_back() {
     let mut it = leader(1, true, &[1]);
     check(&mut it, Event::Appended { end: 12 }, None, true);
@@ -47,7 +60,7 @@ fn below_the_minimum_the_watermark_rests_and_acks_all_is_refused() {
     assert_eq!(it.accepts(-1), Err(ErrorCode::NotEnoughReplicas));
     assert_eq!(it.accepts(1), Ok(()));
     check(&mut it, Event::Appended { end: 12 }, None, false);
-    assert_eq!(it.accepted(), Err(ErrorCode::NotEnoughReplicasAfterAppend));
+    assert_eq!(it.accepted(-1), Err(ErrorCode::NotEnoughReplicasAfterAppend));
     check(&mut it, Event::Decided(term(6, &[1, 2, 3], &[1, 2])), Some(12), false);
     assert_eq!((it.accepts(-1), it.epoch()), (Ok(()), 6));
 }
