@@ -1,5 +1,6 @@
 //! A log directory: whether it can be used, and what in it waits for the disk.
 
+use super::checkpoints::Checkpoints;
 use crate::metrics::{Histogram, TotalTraffic};
 use parking_lot::{Condvar, Mutex};
 use protocol::ids::Uuid;
@@ -50,6 +51,10 @@ pub struct Dir {
     log_dir: Option<Arc<LogDir>>,
     /// Everything in it was closed and synced when the last process stopped.
     pub was_clean: bool,
+    /// What a start reads to know where each log stands.
+    pub checkpoints: Checkpoints,
+    /// A log in it could not be opened, so nobody has looked whether it is whole.
+    is_unchecked: AtomicBool,
     /// `highwater.log.dir.reserve.bytes`
     reserve_bytes: AtomicU64,
     /// Why it went offline. It stays so until the process starts again.
@@ -130,6 +135,8 @@ impl Dir {
             id,
             log_dir: None,
             was_clean: false,
+            checkpoints: Checkpoints::default(),
+            is_unchecked: AtomicBool::new(false),
             reserve_bytes: AtomicU64::new(0),
             failure: OnceLock::new(),
             is_below_reserve: AtomicBool::new(false),
@@ -167,6 +174,16 @@ impl Dir {
         if let Some(told) = self.on_failure.get() {
             told.notify(self);
         }
+    }
+
+    /// Notes that a log in it could not be opened: the next start has to check it.
+    pub fn set_unchecked(&self) {
+        self.is_unchecked.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether all that is in it was open, and nothing of it failed: what is closed then is whole.
+    pub(super) fn is_whole(&self) -> bool {
+        self.failure().is_none() && !self.is_unchecked.load(Ordering::Relaxed)
     }
 
     /// Has `told` called when the directory fails. Once.
@@ -300,7 +317,11 @@ impl Dir {
 
     /// The same for one that lacked something, in a moment.
     pub(super) fn sync_again(&self, log: Arc<dyn Syncs>) {
-        self.queue.lock().again.push(log);
+        let again = &mut self.queue.lock().again;
+        // An append that came meanwhile has asked for it too.
+        if !again.iter().any(|it| std::ptr::addr_eq(Arc::as_ptr(it), Arc::as_ptr(&log))) {
+            again.push(log);
+        }
     }
 
     /// `log` holds much that is not yet durable.
@@ -394,8 +415,9 @@ mod tests {
                 false
             }
         }
-        let dir = dir();
-        dir.sync_again(Arc::new(Log));
+        let (dir, log) = (dir(), Arc::new(Log));
+        dir.sync_again(Arc::clone(&log) as _);
+        dir.sync_again(log);
         assert_eq!(dir.next_work(Duration::from_secs(3600)).urgent.len(), 1);
         assert_eq!(dir.next_work(Duration::ZERO).urgent.len(), 0);
     }

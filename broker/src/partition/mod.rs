@@ -1,5 +1,6 @@
 //! Partitions: the hot objects, their table, and what keeps them in order behind the requests.
 
+pub mod checkpoints;
 pub mod dir;
 pub mod fault;
 pub mod leader;

@@ -5,7 +5,8 @@ use super::replica::Partition;
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;
 use parking_lot::Mutex;
-use protocol::ids::{TopicName, Uuid};
+use protocol::ids::{TopicName, TopicPartition, Uuid};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::watch;
@@ -115,6 +116,18 @@ impl Table {
         let mut open = self.partitions();
         open.retain(|partition| Arc::ptr_eq(&partition.dir, dir));
         open
+    }
+
+    /// Every partition that should be here and is not open.
+    pub fn unopened(&self) -> BTreeSet<TopicPartition> {
+        let maps = self.maps.load();
+        let of = |topic: &Arc<Topic>| {
+            let unopened = topic.partitions().filter(|(_, place)| place.open().is_none());
+            let name = topic.name.clone();
+            let names = unopened.map(move |(number, _)| TopicPartition::new(name.clone(), number));
+            names.collect::<Vec<_>>()
+        };
+        maps.by_name.values().flat_map(of).collect()
     }
 
     /// Says that the table has followed the metadata up to `offset`.

@@ -4,7 +4,7 @@ use super::parts::Parts;
 use crate::partition::{Dir, Partition, Place};
 use kraft::image::Image;
 use protocol::ids::{TopicPartition, Uuid};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -152,7 +152,10 @@ struct Known {
 }
 
 fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
-    let known = dir.log_dir().map_or(Ok(Known::default()), |log_dir| known(log_dir));
+    let known = dir.log_dir().map_or(Ok(Known::default()), |log_dir| {
+        make_way(parts, (dir, log_dir), &wanted)?;
+        known(log_dir)
+    });
     let known = match known {
         Ok(known) => known,
         Err(error) => {
@@ -164,6 +167,7 @@ fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
                 let path = dir.path.display();
                 tracing::error!("The checkpoints in {path} cannot be read: {error}");
             }
+            dir.set_unchecked();
             return wanted.into_iter().map(|it| Opening::offline(it, may_come)).collect();
         }
     };
@@ -186,6 +190,7 @@ fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
                 let then = if may_come { "; it is tried again" } else { "" };
                 tracing::error!("{} could not be opened: {error}{then}", it.at);
             }
+            dir.set_unchecked();
             Opening::offline(it, may_come)
         }
     });
@@ -194,6 +199,38 @@ fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
         dir.fail(&format!("syncing the names in it: {error}"));
     }
     opened
+}
+
+/// What stands in the way of a new partition goes: a folder of another one of its name, which is
+/// kept for the operator, and what the checkpoints say of one that was deleted.
+fn make_way(
+    parts: &Parts,
+    (dir, log_dir): (&Dir, &LogDir),
+    wanted: &[Wanted],
+) -> Result<(), Error> {
+    let disk = &**log_dir.disk();
+    let mut new = BTreeSet::new();
+    for it in wanted.iter().filter(|it| !it.is_there) {
+        let path = log_dir.partition_path(&it.at);
+        let is_anothers = match partition_metadata::read(disk, &path) {
+            Ok(id) => id.is_some_and(|id| id != it.topic_id),
+            Err(Error::Malformed { .. }) => true,
+            Err(error) => return Err(error),
+        };
+        if is_anothers {
+            let unique = Uuid(parts.env.rng.next_uuid_bytes());
+            let aside = log_dir.set_aside(&it.at, unique, Suffix::Stray)?;
+            let aside = aside.display();
+            tracing::warn!("A folder of {} is of another topic; it is kept as {aside}", it.at);
+        } else if disk.exists(&path)? {
+            continue; // Older than ids, or begun before.
+        }
+        new.insert(it.at.clone());
+    }
+    if new.is_empty() {
+        return Ok(());
+    }
+    dir.checkpoints.forget((disk, log_dir.path()), &new)
 }
 
 /// A checkpoint that cannot be made sense of counts as none: then more is checked, nothing less.

@@ -5,10 +5,12 @@ use super::open::{self, Opening, Wanted, open_all};
 use super::parts::Parts;
 use crate::config::BrokerConfig;
 use crate::partition::leader::Term;
-use crate::partition::{Partition, Place, Settings, Topic};
+use crate::partition::{Dir, Partition, Place, Settings, Topic};
 use kraft::image::{self, ConfigResource, Delta, Image, Overrides, PartitionDelta};
 use protocol::ids::{TopicName, TopicPartition, Uuid};
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::log_dir::Suffix;
@@ -149,38 +151,53 @@ impl Reconciler {
     }
 
     /// Takes what left this broker off the disk; the ids of the topics that are gone altogether.
-    fn give_up(&self, delta: &Delta) -> Vec<Uuid> {
+    fn give_up(&mut self, delta: &Delta) -> Vec<Uuid> {
         let node = self.parts.node_id;
         for change in &delta.partitions {
             let stays = change.new.as_ref().is_some_and(|new| new.has_replica(node));
+            if stays {
+                continue;
+            }
+            if let Some(it) = self.lacking.remove(&(change.topic_id, change.partition)) {
+                self.set_aside(&it.dir, &it.at, it.config.file_delete_delay_ms);
+            }
             let place = self.parts.table.topic_by_id(change.topic_id);
             let place = place.as_ref().and_then(|topic| topic.partition(change.partition));
-            if let Some(partition) = place.and_then(Place::open).filter(|_| !stays) {
+            if let Some(partition) = place.and_then(Place::open) {
                 self.delete(partition);
             }
         }
         delta.topics_deleted.iter().map(|(_, id)| *id).collect()
     }
 
-    /// Renames its folder, so that the name is free at once, and unlinks it after the delay.
     fn delete(&self, partition: &Partition) {
         partition.retire();
-        let log = partition.log();
-        let delay = log.config().file_delete_delay_ms;
-        let Some(log_dir) = partition.dir.log_dir() else { return };
+        let (log, at) = (partition.log(), partition.name());
+        let delay_ms = log.config().file_delete_delay_ms;
+        if let Some(aside) = self.set_aside(&partition.dir, &at, delay_ms) {
+            log.moved_to(aside);
+        }
+    }
+
+    /// Renames a partition's folder, if there is one, so that the name is free at once, and has it
+    /// unlinked after the delay. Its new path.
+    fn set_aside(&self, dir: &Dir, at: &TopicPartition, delay_ms: i64) -> Option<PathBuf> {
+        let log_dir = dir.log_dir()?;
         let unique = Uuid(self.parts.env.rng.next_uuid_bytes());
-        match log_dir.set_aside(&partition.name(), unique, Suffix::Delete) {
+        match log_dir.set_aside(at, unique, Suffix::Delete) {
             Ok(aside) => {
-                log.moved_to(aside.clone());
-                let delay = Duration::from_millis(u64::try_from(delay).unwrap_or(0));
+                let delay = Duration::from_millis(u64::try_from(delay_ms).unwrap_or(0));
                 let now = self.parts.env.clock.monotonic();
-                self.parts.doomed.put(aside, now.saturating_add(delay));
-                tracing::info!(
-                    "Log for partition {} is renamed and scheduled for deletion",
-                    partition.name()
-                );
+                self.parts.doomed.put(aside.clone(), now.saturating_add(delay));
+                tracing::info!("Log for partition {at} is renamed and scheduled for deletion");
+                Some(aside)
             }
-            Err(error) => partition.dir.fail(&format!("deleting {}: {error}", partition.name())),
+            // What was never opened may have no folder yet.
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => {
+                dir.fail(&format!("deleting {at}: {error}"));
+                None
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use protocol::error::ErrorCode;
 use protocol::messages::delete_records_request::{DeleteRecordsPartition, DeleteRecordsTopic};
 use protocol::messages::{DeleteRecordsRequest, StrBytes};
 use std::sync::Arc;
+use storage::disk::sim::{Fault, Operation};
 
 fn before(topic: &'static str, number: i32, offset: i64) -> DeleteRecordsRequest {
     let partition =
@@ -38,6 +39,26 @@ async fn records_are_gone_and_stay_gone_after_a_crash() {
     let disk = Arc::new(broker.disk.fork());
     let broker = broker.restart(disk);
     assert_eq!(broker.partition("t", 0).log().log_start(), 1);
+}
+
+#[tokio::test]
+async fn what_is_not_on_disk_is_not_acknowledged() {
+    let broker = Broker::with_topic(1);
+    append(&broker, "t", 0, batch(&["a", "b"]));
+    // No space; then a broken disk.
+    for (os_error, is_broken) in [(28, false), (5, true)] {
+        let below = "/data/log-start-offset-checkpoint.tmp".into();
+        broker.disk.fail(Fault { operation: Operation::Rename, below, after: 0, os_error });
+        let code = ErrorCode::KafkaStorageError.code();
+        assert_eq!(delete(&broker, before("t", 0, 1)).await, (code, -1));
+        assert_eq!(broker.ctx.dirs[0].failure().is_some(), is_broken);
+        if !is_broken {
+            assert_eq!(delete(&broker, before("t", 0, 1)).await, (0, 1), "asked again, it is done");
+            assert_eq!(delete(&broker, before("t", 0, 0)).await, (0, 1));
+            append(&broker, "t", 0, batch(&["c"]));
+            broker.partition("t", 0).log().delete_records_before(2).unwrap();
+        }
+    }
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use protocol::error::ErrorCode;
 use std::path::Path;
 use std::sync::Arc;
 use storage::disk::Disk;
+use storage::disk::sim::{Fault, Operation};
 
 fn names(disk: &dyn Disk, dir: &str) -> Vec<String> {
     let entries = disk.list(Path::new(dir)).unwrap();
@@ -76,6 +77,94 @@ fn a_topic_made_again_does_not_get_the_records_of_the_old_one() {
     let mut request = of("", 0, 0);
     request.topics[0].topic_id = old.into();
     assert_eq!(said(&broker.ask(&request, 13)).error_code, ErrorCode::UnknownTopicId.code());
+}
+
+#[test]
+fn a_topic_made_again_begins_at_0_wherever_the_old_one_began() {
+    let mut broker = Broker::new();
+    let old = broker.create("t", 1, &[]);
+    append(&broker, "t", 0, batch(&["a", "b", "c"]));
+    broker.partition("t", 0).log().delete_records_before(2).unwrap();
+    for chore in [Chore::LogStarts, Chore::RecoveryPoints, Chore::Watermarks] {
+        broker.ctx.upkeep.run(chore);
+    }
+    broker.delete(old);
+    broker.create("t", 1, &[]);
+    append(&broker, "t", 0, batch(&["d"]));
+    let ends = |broker: &Broker| {
+        let log = Arc::clone(broker.partition("t", 0).log());
+        (log.log_start(), log.log_end())
+    };
+    assert_eq!(ends(&broker), (0, 1));
+    let disk = Arc::new(broker.disk.fork());
+    let broker = broker.restart(disk);
+    assert_eq!(ends(&broker), (0, 1));
+}
+
+/// A broker that had too few files to open `t` when it started, and what it should know of it.
+fn short_of_files() -> Broker {
+    let broker = Broker::with_topic(1);
+    append(&broker, "t", 0, batch(&["a", "b", "c"]));
+    broker.partition("t", 0).log().delete_records_before(2).unwrap();
+    broker.partition("t", 0).sync();
+    broker.ctx.upkeep.run(Chore::LogStarts);
+    broker.ctx.upkeep.run(Chore::RecoveryPoints);
+    let disk = Arc::new(broker.disk.fork());
+    let below = "/data/t-0/00000000000000000000.log".into();
+    disk.fail(Fault { operation: Operation::Open, below, after: 0, os_error: 24 });
+    let broker = broker.restart(disk);
+    assert!(broker.reconciler.is_lacking());
+    broker
+}
+
+#[test]
+fn what_could_not_be_opened_keeps_its_place_in_the_checkpoints() {
+    let mut broker = short_of_files();
+    append_to_another(&mut broker);
+    for chore in [Chore::LogStarts, Chore::RecoveryPoints, Chore::Watermarks] {
+        broker.ctx.upkeep.run(chore);
+    }
+    broker.reconciler.try_again();
+    let log = Arc::clone(broker.partition("t", 0).log());
+    assert_eq!((log.log_start(), log.recovery_point()), (2, 3));
+}
+
+fn append_to_another(broker: &mut Broker) {
+    broker.create("u", 1, &[]);
+    append(broker, "u", 0, batch(&["a", "b"]));
+    broker.partition("u", 0).log().delete_records_before(1).unwrap();
+}
+
+#[test]
+fn a_directory_in_which_something_was_never_looked_at_is_not_called_clean() {
+    let broker = short_of_files();
+    assert!(broker.look_after().stop().is_empty());
+}
+
+#[test]
+fn a_topic_may_be_made_again_although_the_old_one_could_not_be_opened() {
+    let mut broker = short_of_files();
+    let old = broker.image.topic("t").unwrap().id;
+    broker.delete(old);
+    broker.create("t", 1, &[]);
+    append(&broker, "t", 0, batch(&["d"]));
+    assert_eq!(broker.partition("t", 0).log().log_start(), 0);
+    let names = names(&*broker.disk, "/data");
+    assert!(names.len() == 2 && names[1].ends_with("-delete"), "{names:?}");
+}
+
+#[test]
+fn a_folder_of_another_topic_of_that_name_is_kept_aside() {
+    let mut broker = Broker::with_topic(1);
+    let old = broker.image.topic("t").unwrap().id;
+    broker.delete(old);
+    broker.disk.mkdir(Path::new("/data/t-0")).unwrap();
+    let file = broker.disk.create(Path::new("/data/t-0/partition.metadata")).unwrap();
+    file.write_all_at(0, format!("version: 0\ntopic_id: {old}\n").as_bytes()).unwrap();
+    broker.create("t", 1, &[]);
+    append(&broker, "t", 0, batch(&["a"]));
+    let names = names(&*broker.disk, "/data");
+    assert!(names.iter().any(|it| it.ends_with("-stray")), "{names:?}");
 }
 
 #[test]

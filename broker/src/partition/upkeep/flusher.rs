@@ -58,7 +58,8 @@ pub(super) fn run(dir: &Dir, partitions: impl Fn() -> Vec<Arc<Partition>>, check
             return;
         }
         let synced = dir.synced_bytes();
-        if CHECKPOINT_STEP_BYTES <= synced - written_down {
+        // What was taken for synced and was not has it fall back.
+        if CHECKPOINT_STEP_BYTES <= synced.saturating_sub(written_down) {
             written_down = synced;
             checkpoint();
         }

@@ -17,7 +17,6 @@ use super::dir::{Dir, Notified, Syncs};
 use super::replica::Partition;
 use super::table::Table;
 use crate::config::DynamicConfig;
-use checkpoints::Checkpoints;
 use cleaner::Cleaner;
 use complain::failed;
 use kraft::env::{Clock, Env};
@@ -43,7 +42,7 @@ pub struct Upkeep {
 pub struct Chores {
     clock: Arc<dyn Clock>,
     table: Arc<Table>,
-    dirs: Arc<[(Arc<Dir>, Checkpoints)]>,
+    dirs: Arc<[Arc<Dir>]>,
     doomed: Arc<Doomed>,
     cleaner: Arc<Cleaner>,
     halt: Arc<Halt>,
@@ -66,8 +65,7 @@ impl Chores {
         if usable == 0 {
             halt.all_failed.notify_one();
         }
-        let dirs: Arc<[_]> =
-            dirs.iter().map(|dir| (Arc::clone(dir), Checkpoints::default())).collect();
+        let dirs: Arc<[Arc<Dir>]> = dirs.into();
         let cleaner = {
             let (table, doomed) = (Arc::clone(&table), Arc::clone(&doomed));
             Arc::new(Cleaner::new(env, table, Arc::clone(&dirs), doomed, config.clone()))
@@ -83,7 +81,7 @@ impl Chores {
             stop: Mutex::default(),
             wake: Condvar::new(),
         });
-        for (dir, _) in chores.dirs.iter() {
+        for dir in chores.dirs.iter() {
             let (table, halt) = (Arc::clone(&chores.table), Arc::clone(&chores.halt));
             if dir.failure().is_none() {
                 dir.when_failed(Box::new(Waker { table, halt }));
@@ -100,23 +98,26 @@ impl Chores {
     /// Does one chore, in every directory that works.
     pub fn run(&self, chore: Chore) {
         let (now, now_ms) = (self.clock.monotonic(), self.clock.wall_ms());
-        for (dir, checkpoints) in self.dirs.iter() {
+        let table = &*self.table;
+        for dir in self.dirs.iter() {
             if dir.failure().is_some() {
                 continue;
             }
-            let open = || self.table.partitions_in(dir);
+            let open = || table.partitions_in(dir);
             match chore {
                 Chore::Space => look_for_room(dir, open),
                 Chore::Unlink => {}
                 Chore::Flush => open().iter().filter(|it| it.flush_is_due(now_ms)).for_each(sync),
-                Chore::Watermarks => checkpoints.watermarks(dir, &open()),
-                Chore::LogStarts => checkpoints.log_starts(dir, &open()),
-                Chore::RecoveryPoints => checkpoints.recovery_points(dir, &open()),
+                Chore::Watermarks => checkpoints::watermarks(dir, table),
+                Chore::LogStarts => {
+                    checkpoints::log_starts(dir, table);
+                }
+                Chore::RecoveryPoints => checkpoints::recovery_points(dir, table),
                 Chore::Retention => {
                     let doomed: Vec<_> = open().iter().map(|it| retain(it, now_ms)).collect();
                     // Before the files go, so that no start finds a log that begins behind its
                     // files, or files before its log.
-                    checkpoints.log_starts(dir, &open());
+                    checkpoints::log_starts(dir, table);
                     for (path, delay) in doomed.into_iter().flatten() {
                         self.doomed.put(path, now.saturating_add(delay));
                     }
@@ -131,10 +132,16 @@ impl Chores {
             }
         }
         if chore == Chore::Unlink
-            && let Some((dir, _)) = self.dirs.first()
+            && let Some(dir) = self.dirs.first()
         {
             self.doomed.remove_due(&*dir.disk, now);
         }
+    }
+
+    /// Writes down where the logs of `dir` start. False: it could not be done, and a crash may bring
+    /// back what was deleted.
+    pub fn write_log_starts(&self, dir: &Arc<Dir>) -> bool {
+        checkpoints::log_starts(dir, &self.table)
     }
 
     /// Compacts the log that needs it most. False: none needs it, or it could not be done.
@@ -144,7 +151,7 @@ impl Chores {
 
     /// Closes every log and writes all down, so that the next start has nothing to check.
     fn close(&self) {
-        for (dir, checkpoints) in self.dirs.iter() {
+        for dir in self.dirs.iter() {
             if dir.failure().is_some() {
                 continue;
             }
@@ -152,9 +159,9 @@ impl Chores {
             let closing: Vec<_> =
                 open.iter().map(|it| Arc::new(Closing(Arc::clone(it))) as Arc<dyn Syncs>).collect();
             flusher::sync_all(&closing, drop);
-            checkpoints.recovery_points(dir, &open);
-            checkpoints.log_starts(dir, &open);
-            checkpoints.watermarks(dir, &open);
+            checkpoints::recovery_points(dir, &self.table);
+            checkpoints::log_starts(dir, &self.table);
+            checkpoints::watermarks(dir, &self.table);
         }
     }
 
@@ -181,15 +188,11 @@ impl Upkeep {
     pub fn start(chores: Arc<Chores>) -> io::Result<Upkeep> {
         let every = Intervals::of(&chores.config.load());
         let mut threads = Vec::new();
-        for (index, (dir, _)) in chores.dirs.iter().enumerate() {
+        for (index, dir) in chores.dirs.iter().enumerate() {
             let (chores, dir) = (Arc::clone(&chores), Arc::clone(dir));
             let serve = move || {
                 let open = || chores.table.partitions_in(&dir);
-                let checkpoint = || {
-                    if let Some((_, checkpoints)) = chores.dirs.get(index) {
-                        checkpoints.recovery_points(&dir, &open());
-                    }
-                };
+                let checkpoint = || checkpoints::recovery_points(&dir, &chores.table);
                 flusher::run(&dir, open, checkpoint);
             };
             threads.push(Builder::new().name(format!("flusher-{index}")).spawn(serve)?);
@@ -207,7 +210,7 @@ impl Upkeep {
         *self.chores.stop.lock() = true;
         self.chores.wake.notify_all();
         self.chores.cleaner.stop();
-        for (dir, _) in self.chores.dirs.iter() {
+        for dir in self.chores.dirs.iter() {
             dir.stop_flusher();
         }
         for thread in self.threads {
@@ -216,8 +219,7 @@ impl Upkeep {
             }
         }
         self.chores.close();
-        let dirs = self.chores.dirs.iter().map(|(dir, _)| dir);
-        dirs.filter(|dir| dir.failure().is_none()).cloned().collect()
+        self.chores.dirs.iter().filter(|dir| dir.is_whole()).cloned().collect()
     }
 }
 

@@ -44,7 +44,7 @@ pub struct Intervals {
 impl Intervals {
     pub fn of(config: &BrokerConfig) -> Intervals {
         let log = &config.values.log;
-        let ms = |ms: i64| Duration::from_millis(u64::try_from(ms).unwrap_or(0));
+        let ms = |ms: i64| Duration::from_millis(u64::try_from(ms).unwrap_or(0)).max(PAUSE_MIN);
         Intervals {
             watermarks: ms(log.high_watermark_checkpoint_interval_ms),
             log_starts: ms(log.start_offset_checkpoint_interval_ms.into()),
@@ -55,6 +55,9 @@ impl Intervals {
         }
     }
 }
+
+/// Kafka lets some intervals be 0 or less, which must not keep a core busy.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
 
 /// Often enough for a disk that fills up, and for files to go soon after their delay.
 const SECOND: Duration = Duration::from_secs(1);
@@ -106,6 +109,15 @@ mod tests {
 
     fn secs(count: u64) -> Duration {
         Duration::from_secs(count)
+    }
+
+    #[test]
+    fn an_interval_of_nothing_leaves_time_for_others() {
+        let given = crate::config::Given::standalone();
+        let given =
+            given.with_override("replica.high.watermark.checkpoint.interval.ms=-1").unwrap();
+        let config = BrokerConfig::of(given, "localhost").unwrap();
+        assert_eq!(Intervals::of(&config).watermarks, PAUSE_MIN);
     }
 
     #[test]

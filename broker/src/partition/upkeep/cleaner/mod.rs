@@ -6,7 +6,7 @@
 mod progress;
 mod throttle;
 
-use super::checkpoints::Checkpoints;
+use super::checkpoints;
 use super::complain::failed;
 use super::doomed::Doomed;
 use crate::config::DynamicConfig;
@@ -31,7 +31,7 @@ const BUFFER_BYTES_MIN: usize = 16 << 10;
 pub(super) struct Cleaner {
     clock: Arc<dyn Clock>,
     table: Arc<Table>,
-    dirs: Arc<[(Arc<Dir>, Checkpoints)]>,
+    dirs: Arc<[Arc<Dir>]>,
     doomed: Arc<Doomed>,
     config: DynamicConfig,
     secret: [u64; 2],
@@ -54,7 +54,7 @@ impl Cleaner {
     pub(super) fn new(
         env: &Env,
         table: Arc<Table>,
-        dirs: Arc<[(Arc<Dir>, Checkpoints)]>,
+        dirs: Arc<[Arc<Dir>]>,
         doomed: Arc<Doomed>,
         config: DynamicConfig,
     ) -> Cleaner {
@@ -192,10 +192,7 @@ impl Cleaner {
         if partition.log().recovery_point() < cleanable.upto {
             partition.sync();
         }
-        let here = self.dirs.iter().find(|(dir, _)| Arc::ptr_eq(dir, &partition.dir));
-        if let Some((dir, checkpoints)) = here {
-            checkpoints.recovery_points(dir, &self.table.partitions_in(dir));
-        }
+        checkpoints::recovery_points(&partition.dir, &self.table);
     }
 
     fn options(&self, settings: &CleanerConfig) -> CleanOptions {
@@ -265,8 +262,8 @@ impl Cleaner {
         if std::mem::replace(&mut state.is_loaded, true) {
             return;
         }
-        for (dir, checkpoints) in self.dirs.iter() {
-            let Some(checkpoint) = checkpoints.read_clean_offsets(dir) else { continue };
+        for dir in self.dirs.iter() {
+            let Some(checkpoint) = checkpoints::read_clean_offsets(dir) else { continue };
             for partition in self.table.partitions_in(dir) {
                 state.progress.load(&partition, &checkpoint);
             }
@@ -277,9 +274,9 @@ impl Cleaner {
     fn write_down(&self) {
         let open = self.table.partitions();
         self.state.lock().progress.keep(open.iter().map(|it| &**it));
-        for (dir, checkpoints) in self.dirs.iter() {
+        for dir in self.dirs.iter() {
             let of = |partition: &Partition| self.state.lock().progress.clean_to(partition);
-            checkpoints.clean_offsets(dir, &self.table.partitions_in(dir), of);
+            checkpoints::clean_offsets(dir, &self.table, of);
         }
     }
 
