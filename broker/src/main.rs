@@ -79,7 +79,7 @@ fn storage(asked: kafka::storage::Storage, env: &Env) -> Result<ExitCode, String
     use kafka::storage::Storage;
     let read = |file: &Path| {
         let given = From { file: Some(file.to_owned()), ..From::default() };
-        read(&given, env).map(|(config, _)| config)
+        read(&given, env)
     };
     let (lines, is_well) = match asked {
         Storage::Info(asked) => offline::storage_info(env, &read(&asked.config)?),
@@ -178,16 +178,19 @@ fn given(from: &From, env: &Env) -> Result<Given, String> {
     load(&from.sources(), &*env.disk, &hostname()).map_err(line)
 }
 
-/// The configuration, and what its user should know of it.
-fn read(from: &From, env: &Env) -> Result<(BrokerConfig, Vec<String>), String> {
-    let given = given(from, env)?;
-    let warnings = given.warnings();
-    Ok((BrokerConfig::of(given, &hostname()).map_err(line)?, warnings))
+/// The configuration.
+fn read(from: &From, env: &Env) -> Result<BrokerConfig, String> {
+    BrokerConfig::of(given(from, env)?, &hostname()).map_err(line)
 }
 
 /// Says on stdout what a broker would be told; fails where it would not start.
 fn look(how: &broker::cli::Check, env: &Env) -> Result<(), String> {
-    let report = check::Report::of(given(&how.given, env)?, &hostname(), how.all);
+    let look = |config: &BrokerConfig| match how.given.env_file {
+        // It is of another machine, and so are the disks.
+        Some(_) => Ok(Vec::new()),
+        None => offline::check(env, config).map_err(line),
+    };
+    let report = check::Report::of(given(&how.given, env)?, &hostname(), how.all, look);
     print(&match how.output {
         Output::Table => report.lines(),
         Output::Json => vec![report.json()],
@@ -215,17 +218,20 @@ fn write_out(from: &From, env: &Env) -> Result<(), String> {
     let given = given(from, env)?;
     print(&render::lines(&given));
     for note in render::notes(&given) {
-        drop(writeln!(std::io::stderr(), "WARN {note}"));
+        drop(writeln!(std::io::stderr(), "{note}"));
     }
     Ok(())
 }
 
 fn serve(from: &From, level: Option<Level>, env: Env) -> Result<(), String> {
-    let (config, warnings) = read(from, &env)?;
+    let said = given(from, &env)?;
+    let (warnings, alarm) = (said.warnings(), said.alarm().map(str::to_owned));
+    let config = BrokerConfig::of(said, &hostname()).map_err(line)?;
     let levels = Levels::of(&config.values.start, level.map(least));
     log_lines::write_to_stdout(env.clock.clone(), levels);
     info!("Highwater {} starts", env!("CARGO_PKG_VERSION"));
     warnings.iter().for_each(|warning| warn!("{warning}"));
+    alarm.iter().for_each(|alarm| error!("{alarm}"));
     let reading = env.clone();
     block_on(&config.clone(), async {
         let signal = listen_for_signals();
@@ -246,7 +252,7 @@ fn serve(from: &From, level: Option<Level>, env: Env) -> Result<(), String> {
                 () = hung_up(&mut hangups) => {
                     notify.reloading();
                     match given(from, &reading) {
-                        Ok(given) => broker.reread(&given),
+                        Ok(given) => broker.reread(&given, &hostname()),
                         Err(why) => error!("The configuration stays as it is: {why}"),
                     }
                     notify.ready();
@@ -272,13 +278,13 @@ async fn hung_up(hangups: &mut Option<Signal>) {
 }
 
 fn format(from: &From, env: &Env, how: Formatting) -> Result<(), String> {
-    let (config, _) = read(from, env)?;
+    let config = read(from, env)?;
     print(&offline::format_dirs(env, &config, how)?);
     Ok(())
 }
 
 fn info(from: &From, env: &Env) -> Result<(), String> {
-    let (config, _) = read(from, env)?;
+    let config = read(from, env)?;
     let (lines, problems) = offline::info(env, &config);
     print(&lines);
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }

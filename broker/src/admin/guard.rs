@@ -81,7 +81,8 @@ mod tests {
     fn config(hosts: &[&str]) -> AdminConfig {
         AdminConfig {
             listener: None,
-            is_asked_for: false,
+            is_required: false,
+            gives_way_to: None,
             hosts: hosts.iter().map(|host| (*host).to_owned()).collect::<BTreeSet<_>>(),
             any_host: hosts.contains(&"*"),
             reads_messages: false,

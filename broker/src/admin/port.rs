@@ -51,13 +51,19 @@ struct Open {
 
 impl Admin {
     /// Opens the port, if there is to be one. An error is the system's, with the address that was
-    /// asked for; a default that is taken is no error.
+    /// asked for; one that the broker can do without is no error.
     pub async fn start(
         env: &Env,
         config: AdminConfig,
         metrics: Arc<Metrics>,
     ) -> Result<Admin, (Endpoint, io::Error)> {
-        let (wanted, is_asked_for) = (config.listener.clone(), config.is_asked_for);
+        let (wanted, is_required) = (config.listener.clone(), config.is_required);
+        if let Some(name) = &config.gives_way_to {
+            warn!(
+                "There is no admin port, since the listener {name} has it: set \
+                 highwater.admin.listener to another, or to nothing"
+            );
+        }
         let desk = Arc::new(Desk::new(config, metrics, env));
         let Some(at) = wanted else { return Ok(Admin { desk, open: None }) };
         let endpoint = env::Endpoint { host: at.host.clone(), port: at.port, backlog: BACKLOG };
@@ -73,7 +79,7 @@ impl Admin {
                 let accepting = tokio::spawn(accept(listener, Arc::clone(&desk), stopped));
                 Ok(Admin { desk, open: Some(Open { address, stop, accepting }) })
             }
-            Err(error) if is_asked_for => Err((at, error)),
+            Err(error) if is_required => Err((at, error)),
             Err(error) => {
                 warn!(
                     "There is no admin port, since {at} cannot be had ({error}): set \

@@ -7,7 +7,8 @@ use protocol::config::topic::TopicConfig;
 use protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use tracing::info;
 
-/// Has those made that are missing. What cannot be made is logged, and the broker goes on.
+/// Has those made that are missing. What cannot be beside the topics that there are is logged, and
+/// the broker goes on.
 pub async fn make_wanted_topics(ctx: &Ctx) {
     let config = ctx.config.load();
     let wanted = config.values.start.create_topics.iter().filter_map(|it| TopicWanted::parse(it));

@@ -20,14 +20,22 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// What the operator should know of, a line each; a start tells the same.
     pub warnings: Vec<String>,
+    /// What the operator must not overlook.
+    pub alarm: Option<String>,
     /// Why a broker would not start.
     pub refusal: Option<String>,
 }
 
 impl Report {
     /// What `given` makes of a broker on a machine of that name; `all` has the keys that nobody set.
-    pub fn of(given: Given, hostname: &str, all: bool) -> Report {
-        let warnings = given.warnings();
+    /// `look` says what is to be known of that machine's disks, or why a start would fail on them.
+    pub fn of(
+        given: Given,
+        hostname: &str,
+        all: bool,
+        look: impl FnOnce(&BrokerConfig) -> Result<Vec<String>, String>,
+    ) -> Report {
+        let (mut warnings, alarm) = (given.warnings(), given.alarm().map(str::to_owned));
         let mut rows: Vec<Row> = given
             .settings()
             .iter()
@@ -42,8 +50,15 @@ impl Report {
             rows.extend(unsaid(&given));
             rows.sort_by(|a, b| a.key.cmp(&b.key));
         }
-        let refusal = BrokerConfig::of(given, hostname).err().map(|refused| refused.to_string());
-        Report { rows, warnings, refusal }
+        let config = BrokerConfig::of(given, hostname).map_err(|refused| refused.to_string());
+        let refusal = match config.and_then(|config| look(&config)) {
+            Ok(found) => {
+                warnings.extend(found);
+                None
+            }
+            Err(why) => Some(why),
+        };
+        Report { rows, warnings, alarm, refusal }
     }
 
     /// As a table, the warnings, and the verdict; the refusal itself is left to the caller.
@@ -56,6 +71,7 @@ impl Report {
             .map(|row| format!("{:keys$}  {:values$}  {}", row.key, value(row), row.origin))
             .collect();
         lines.extend(self.warnings.iter().map(|warning| format!("WARN {warning}")));
+        lines.extend(self.alarm.iter().map(|alarm| format!("ERROR {alarm}")));
         if self.refusal.is_none() {
             lines.push("A broker would start with this.".to_owned());
         }
@@ -69,6 +85,7 @@ impl Report {
         let report = json!({
             "settings": rows,
             "warnings": self.warnings,
+            "alarm": self.alarm,
             "refusal": self.refusal,
             "starts": self.refusal.is_none(),
         });

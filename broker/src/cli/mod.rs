@@ -89,7 +89,8 @@ pub struct Given {
     /// confluent-local, bitnami or wurstmeister, or what stands behind `image:` in a Compose file.
     #[arg(long, value_name = "NAME", value_parser = image)]
     pub image: Option<Image>,
-    /// Takes the environment from this file, a NAME=value a line, in place of the process's own.
+    /// Takes the environment from this file, in place of the process's own, as Compose reads it:
+    /// NAME=value a line; a NAME alone is that of the process.
     #[arg(long, value_name = "FILE", requires = "image")]
     pub env_file: Option<PathBuf>,
 }

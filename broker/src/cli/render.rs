@@ -16,11 +16,15 @@ pub fn lines(given: &Given) -> Vec<String> {
     lines
 }
 
-/// What was noted on the way and would not be told again by a start with that file.
+/// What was noted on the way and would not be told again by a start with that file, a line each with
+/// its weight before it.
 pub fn notes(given: &Given) -> Vec<String> {
     let again = Given::parse("", lines(given).join("\n").as_bytes()).map(settled);
-    let told = again.map(|again| again.notes().to_vec()).unwrap_or_default();
-    given.notes().iter().filter(|note| !told.contains(note)).cloned().collect()
+    let again = again.unwrap_or_default();
+    let told = |note: &&String| !again.notes().contains(note);
+    let alarm = given.alarm().filter(|_| again.alarm().is_none());
+    let notes = given.notes().iter().filter(told).map(|note| format!("WARN {note}"));
+    notes.chain(alarm.map(|alarm| format!("ERROR {alarm}"))).collect()
 }
 
 /// One line, whatever a file may be called.

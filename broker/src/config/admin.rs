@@ -1,8 +1,8 @@
 //! Where the admin port is, who may call it, and what it shows.
 
+use super::admin_port::{having_port_of, wanted};
 use super::listeners::Endpoint;
 use super::snapshot::BrokerConfig;
-use protocol::config::own::OwnConfig;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 
@@ -11,8 +11,10 @@ use std::net::IpAddr;
 pub struct AdminConfig {
     /// None: there is none.
     pub listener: Option<Endpoint>,
-    /// The operator names the address, and so a broker that cannot have it does not start.
-    pub is_asked_for: bool,
+    /// A broker that cannot have it does not start.
+    pub is_required: bool,
+    /// The listener that has its port; then there is no admin port.
+    pub gives_way_to: Option<String>,
     /// In small letters: names under which it may be called, besides those that nobody can make
     /// point here from outside.
     pub hosts: BTreeSet<String>,
@@ -24,17 +26,19 @@ pub struct AdminConfig {
 impl AdminConfig {
     pub fn of(config: &BrokerConfig) -> AdminConfig {
         let own = &config.values.own;
-        let listener = Endpoint::parse(own.admin_listener.trim());
+        let (listener, is_required) = wanted(own);
+        let clash = listener.as_ref().and_then(|at| having_port_of(at, &config.listeners.all));
         let is_loopback = listener.as_ref().is_some_and(|at| is_loopback(&at.host));
         let listeners = config.listeners.all.iter();
         let ours = listeners.flat_map(|it| [Some(&it.bind), it.advertised.as_ref()]).flatten();
         let names = own.admin_hosts.iter().chain(ours.map(|at| &at.host));
         AdminConfig {
-            is_asked_for: config.layers().fixed.contains_key(OwnConfig::admin_listener().name),
+            is_required,
+            gives_way_to: clash.map(|it| it.name.clone()),
             hosts: names.map(|name| name.to_ascii_lowercase()).collect(),
             any_host: own.admin_hosts.iter().any(|name| name == "*"),
             reads_messages: own.admin_read_messages.unwrap_or(is_loopback),
-            listener,
+            listener: listener.filter(|_| clash.is_none()),
         }
     }
 }
@@ -60,7 +64,33 @@ mod tests {
     fn nobody_asks_for_the_default_and_it_reads_messages() {
         let admin = admin(&[]);
         assert_eq!(admin.listener.map(|at| at.to_string()).as_deref(), Some("localhost:9644"));
-        assert!(!admin.is_asked_for && admin.reads_messages && !admin.any_host);
+        assert!(!admin.is_required && admin.reads_messages && !admin.any_host);
+    }
+
+    #[test]
+    fn only_an_address_without_a_question_mark_is_required() {
+        assert!(admin(&["highwater.admin.listener=localhost:9644"]).is_required);
+        let perhaps = admin(&["highwater.admin.listener=:9644?"]);
+        assert_eq!(perhaps.listener.map(|at| at.to_string()).as_deref(), Some(":9644"));
+        assert!(!perhaps.is_required);
+    }
+
+    #[test]
+    fn a_listener_on_its_port_goes_first() {
+        let admin = admin(&["listeners=PLAINTEXT://:9644"]);
+        assert_eq!((admin.listener, admin.gives_way_to.as_deref()), (None, Some("PLAINTEXT")));
+        let refused = |listener: &str| {
+            let given = Given::standalone().with_override("listeners=PLAINTEXT://:9644").unwrap();
+            let given = given.with_override(&format!("highwater.admin.listener={listener}"));
+            BrokerConfig::of(given.unwrap(), "machine").unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused("127.0.0.1:9644"),
+            "--override: highwater.admin.listener=127.0.0.1:9644: PLAINTEXT://:9644 of listeners \
+             has this port: change one"
+        );
+        let line = refused("a b:1");
+        assert!(line.ends_with("must name a host and a port that can be"), "{line}");
     }
 
     #[test]
@@ -71,7 +101,7 @@ mod tests {
     #[test]
     fn messages_are_read_beyond_loopback_only_when_that_is_said() {
         let everywhere = "highwater.admin.listener=:9644";
-        assert!(admin(&[everywhere]).is_asked_for);
+        assert!(admin(&[everywhere]).is_required);
         for (also, reads) in [(None, false), (Some("true"), true)] {
             let also = also.map(|said| format!("highwater.admin.read.messages={said}"));
             let all: Vec<_> = [everywhere].into_iter().chain(also.as_deref()).collect();

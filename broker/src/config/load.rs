@@ -1,6 +1,7 @@
 //! From all the places where something is said to what a broker is told.
 
 use super::given::{Given, Refused, file};
+use super::image::env_file::EnvFile;
 use super::image::{Around, Environment, Image, Mounts};
 use super::settle;
 use std::path::{Path, PathBuf};
@@ -45,7 +46,8 @@ pub fn load(sources: &Sources, disk: &dyn Disk, hostname: &str) -> Result<Given,
         run: &|line| may_run.then(|| run(line)).flatten(),
     };
     if let Some(image) = sources.image {
-        image.apply(&mut given, environment(&sources.environment, disk)?, around);
+        let environment = environment(&mut given, &sources.environment, disk)?;
+        image.apply(&mut given, environment, around);
     }
     for text in &sources.overrides {
         given = given.with_override(text)?;
@@ -64,11 +66,18 @@ pub fn settled(mut given: Given) -> Given {
     given
 }
 
-fn environment(from: &From, disk: &dyn Disk) -> Result<Environment, Refused> {
-    Ok(match from {
-        From::Process => Environment::of_process(),
-        From::File(path) => Environment::parse(&text(disk, path)?),
-    })
+fn environment(given: &mut Given, from: &From, disk: &dyn Disk) -> Result<Environment, Refused> {
+    let around = Environment::of_process();
+    let From::File(path) = from else { return Ok(around) };
+    let file = path.display().to_string();
+    let found = EnvFile::parse(&text(disk, path)?, &around);
+    let found = found.map_err(|it| Refused::Malformed {
+        file: file.clone(),
+        line: it.line,
+        why: it.why,
+    })?;
+    found.notes(&file).for_each(|note| given.note(note));
+    Ok(Environment::of(found.variables))
 }
 
 fn text(disk: &dyn Disk, path: &Path) -> Result<String, Refused> {

@@ -1,6 +1,7 @@
 //! What a broker is told: by its file, its environment, its command line, and while it runs.
 
 pub mod admin;
+mod admin_port;
 pub mod dynamic;
 pub mod given;
 mod ignored;
@@ -12,6 +13,7 @@ pub mod reread;
 mod settle;
 pub mod snapshot;
 mod supervisor;
+mod wanted_topics;
 
 pub use admin::AdminConfig;
 pub use dynamic::DynamicConfig;

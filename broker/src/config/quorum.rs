@@ -31,9 +31,7 @@ pub fn membership(
 ) -> Result<Membership, Invalid> {
     let roles_key = NodeConfig::process_roles();
     let roles = node.process_roles.unwrap_or(Roles { broker: true, controller: true });
-    if !roles.broker && !roles.controller {
-        return Err(roles_key.invalid("", "must name a role: broker, controller or both"));
-    }
+    check_roles(roles)?;
     let membership = Membership {
         node_id: node_id(given, node)?,
         roles,
@@ -46,12 +44,22 @@ pub fn membership(
         return Err(QuorumConfig::controller_listener_names().invalid("", &why));
     }
     check_voters(&membership)?;
-    if !roles.broker || !roles.controller {
-        let value = if roles.broker { "broker" } else { "controller" };
-        let why = "only a node that is both is served so far: set broker,controller";
-        return Err(roles_key.invalid(value, why));
-    }
     Ok(membership)
+}
+
+/// The first thing to be looked at: what else a node of one role lacks is of no use to its operator.
+fn check_roles(roles: Roles) -> Result<(), Invalid> {
+    let (value, why) = match (roles.broker, roles.controller) {
+        (true, true) => return Ok(()),
+        (true, false) => ("broker", "a broker that follows the controller of another node"),
+        (false, true) => ("controller", "a controller that is no broker"),
+        (false, false) => ("", "a node without a role"),
+    };
+    let why = format!(
+        "{why} is not served so far: write broker,controller, with a name in {}",
+        QuorumConfig::controller_listener_names().name
+    );
+    Err(NodeConfig::process_roles().invalid(value, &why))
 }
 
 fn node_id(given: &Given, node: &NodeConfig) -> Result<i32, Invalid> {
@@ -111,18 +119,13 @@ fn dialled(text: &str) -> Option<Endpoint> {
 }
 
 fn check_voters(membership: &Membership) -> Result<(), Invalid> {
-    let Membership { node_id, roles, voters, .. } = membership;
+    let Membership { node_id, voters, .. } = membership;
     let ids: Vec<String> = voters.iter().map(|voter| voter.id.to_string()).collect();
     let refuse = |why: &str| Err(QuorumConfig::voters().invalid(&ids.join(","), why));
     let votes = voters.iter().any(|voter| voter.id == *node_id);
     match voters.len() {
         0 => Ok(()),
-        _ if roles.controller && !votes => {
-            refuse(&format!("must name this node, {node_id}, since it is a controller"))
-        }
-        _ if !roles.controller && votes => {
-            refuse(&format!("must not name this node, {node_id}, since it is no controller"))
-        }
+        _ if !votes => refuse(&format!("must name this node, {node_id}, since it is a controller")),
         1 => Ok(()),
         _ => refuse("only a quorum of one is served so far: name this node alone"),
     }

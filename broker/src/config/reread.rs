@@ -21,8 +21,16 @@ pub struct Reread {
     pub refused: Vec<Invalid>,
 }
 
+impl Reread {
+    /// Whether a value of that key was refused.
+    pub fn refuses(&self, key: &str) -> bool {
+        self.refused.iter().any(|invalid| invalid.key == key)
+    }
+}
+
 impl BrokerConfig {
-    /// What `next` changes in this configuration. Keys that have no effect are passed over.
+    /// What `next` changes in this configuration. Of keys without effect only values that cannot be
+    /// are told.
     pub fn reread(&self, next: &Given) -> Reread {
         let now = self.layers().fixed;
         let mut reread = Reread {
@@ -35,13 +43,14 @@ impl BrokerConfig {
         let names: BTreeSet<&String> = now.keys().chain(next.settings().keys()).collect();
         for name in names {
             let (old, new) = (now.get(name), next.settings().get(name));
-            let Some(key) = find(BROKER, name).filter(|key| key.has_effect && old != new) else {
+            let Some(key) = find(BROKER, name).filter(|_| old != new) else {
                 continue;
             };
             let checked = new.map_or(Ok(()), |text| key.check(text));
             let some = new.or(old).map(String::as_str).unwrap_or_default();
             match checked {
                 Err(invalid) => reread.refused.push(Invalid { key: name.clone(), ..invalid }),
+                Ok(()) if !key.has_effect => {}
                 Ok(()) if check_broker(Target::Broker, name, some).is_err() => {
                     reread.waiting.push(name.clone());
                 }
@@ -125,6 +134,10 @@ mod tests {
             (&["message.max.bytes"], &[], &["log.retention.ms=x: must be a 64-bit number"]),
         );
         assert_eq!(config.values.topic.retention_ms, 5);
+        // Of a key without effect, too: the next start would be refused.
+        check("num.io.threads=3; log.retention.ms=5", "num.io.threads=x; log.retention.ms=5", {
+            (&[], &[], &["num.io.threads=x: must be a 32-bit number"])
+        });
         // Not bad by itself.
         let config = check("log.retention.ms=5", "log.retention.ms=0; message.max.bytes=9", {
             (&["message.max.bytes"], &[], &["log.retention.ms=0: must be -1, or at least 1"])

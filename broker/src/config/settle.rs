@@ -7,6 +7,9 @@ use protocol::config::log::LogConfig;
 use protocol::config::net::NetConfig;
 use protocol::config::node::{CreationConfig, NodeConfig, QuorumConfig};
 use protocol::config::offsets_topic::OffsetsTopicConfig;
+use protocol::config::start::{StartConfig, TopicWanted};
+use protocol::config::typed::items;
+use std::collections::BTreeMap;
 
 pub(super) const ZOOKEEPER_CONNECT: &str = "zookeeper.connect";
 
@@ -18,6 +21,7 @@ pub(super) const OLD_ADDRESSES: [&str; 4] =
 pub(super) fn settle(given: &mut Given) {
     read_old_addresses(given);
     settle_id(given);
+    settle_zookeeper(given);
     lower_replicas(given);
 }
 
@@ -73,14 +77,42 @@ fn settle_id(given: &mut Given) {
         given.say(id.name, &found, Origin::Derived { from });
         given.mirror(id, older);
     }
-    if given.get(ZOOKEEPER_CONNECT).is_some() && !given.says(NodeConfig::process_roles()) {
-        let found = given.get(id.name).unwrap_or("1").to_owned();
+}
+
+/// A broker beside a ZooKeeper is a cluster of its own here. One is what most people have; where
+/// several seem to be meant, each would have topics, records and groups that the others do not have,
+/// and a client finds them or not, by the broker that it happens to ask.
+fn settle_zookeeper(given: &mut Given) {
+    if given.get(ZOOKEEPER_CONNECT).is_none() || given.says(NodeConfig::process_roles()) {
+        return;
+    }
+    let id = NodeConfig::node_id().name;
+    let found = given.get(id).unwrap_or("1").to_owned();
+    let number: Option<i32> = found.trim().parse().ok();
+    let is_a_later_one = number.is_some_and(|id| 1 < id && id != FIRST_GIVEN_BY_ZOOKEEPER);
+    let of_several = is_a_later_one.then(|| format!("{}={found}", NodeConfig::broker_id().name));
+    let of_several: Vec<String> =
+        of_several.into_iter().chain(replicas_beyond_one(given).into_values()).collect();
+    if given.alarm().is_some() {
+        // Told, and the counts of replicas that it was told by are lowered since.
+    } else if of_several.is_empty() {
         given.note(format!(
             "{ZOOKEEPER_CONNECT} is not used: this node, {found}, is broker and controller in one, \
              a cluster of its own; brokers that share a ZooKeeper do not find each other"
         ));
+    } else {
+        given.warn_of(format!(
+            "Several brokers seem to be meant ({}), and they will not be one cluster: \
+             {ZOOKEEPER_CONNECT} is not used, and this node, {found}, is a cluster of its own. \
+             What is written to one of them is on no other, and nothing is replicated. Run one \
+             broker, and give clients its address alone",
+            of_several.join(", ")
+        ));
     }
 }
+
+/// What ZooKeeper's Kafka called the first broker that had no `broker.id`.
+const FIRST_GIVEN_BY_ZOOKEEPER: i32 = 1001;
 
 fn only_voter(text: &str) -> Option<String> {
     let mut voters = text.split(',').map(str::trim).filter(|voter| !voter.is_empty());
@@ -92,6 +124,26 @@ fn only_voter(text: &str) -> Option<String> {
 
 /// How many replicas topics have, and how many of them must be in sync: with one node that is one.
 fn lower_replicas(given: &mut Given) {
+    let said = replicas_beyond_one(given);
+    if !said.is_empty() {
+        let shown: Vec<&str> = said.values().map(String::as_str).collect();
+        let shown = shown.join(", ");
+        given.note(format!("One node keeps one replica, so these are taken as 1: {shown}"));
+        said.into_keys().for_each(|name| given.change(name, "1"));
+    }
+    let wanted = given.get(StartConfig::create_topics().name).unwrap_or_default();
+    let topics = items(wanted).filter_map(TopicWanted::parse).filter(|topic| 1 < topic.replicas);
+    let names: Vec<String> = topics.map(|topic| topic.name).collect();
+    if !names.is_empty() {
+        let key = StartConfig::create_topics().name;
+        let names = names.join(", ");
+        given
+            .note(format!("One node keeps one replica, so these topics of {key} get one: {names}"));
+    }
+}
+
+/// Counts of replicas, or of those in sync, that are above 1: the keys, each with what it says.
+fn replicas_beyond_one(given: &Given) -> BTreeMap<&'static str, String> {
     let names = [
         CreationConfig::default_replication_factor().name,
         OffsetsTopicConfig::replication_factor().name,
@@ -101,19 +153,12 @@ fn lower_replicas(given: &mut Given) {
         "share.coordinator.state.topic.replication.factor",
         "share.coordinator.state.topic.min.isr",
     ];
-    let too_many = |name: &&str| {
-        let count: Option<i32> = given.get(name).and_then(|text| text.trim().parse().ok());
-        count.is_some_and(|count| 1 < count)
+    let beyond_one = |name: &'static str| {
+        let text = given.get(name)?.trim();
+        let count: i32 = text.parse().ok()?;
+        (1 < count).then(|| (name, format!("{name}={text}")))
     };
-    let names: Vec<&str> = names.into_iter().filter(too_many).collect();
-    if names.is_empty() {
-        return;
-    }
-    let said: Vec<String> = (names.iter())
-        .map(|name| format!("{name}={}", given.get(name).unwrap_or_default().trim()))
-        .collect();
-    given.note(format!("One node keeps one replica, so these are taken as 1: {}", said.join(", ")));
-    names.into_iter().for_each(|name| given.change(name, "1"));
+    names.into_iter().filter_map(beyond_one).collect()
 }
 
 #[cfg(test)]
@@ -177,6 +222,26 @@ mod tests {
     }
 
     #[test]
+    fn several_brokers_beside_a_zookeeper_are_an_alarm() {
+        let alarm = |text: &str| {
+            let mut given = Given::parse("f", text.replace("; ", "\n").as_bytes()).unwrap();
+            settle(&mut given);
+            settle(&mut given);
+            given.alarm().map(str::to_owned)
+        };
+        for of_several in ["broker.id=2", "default.replication.factor=3", "min.insync.replicas=2"] {
+            let told = alarm(&format!("zookeeper.connect=z:2181; {of_several}")).unwrap();
+            assert!(told.contains(&format!("meant ({of_several})")), "{told}");
+            assert_eq!(alarm(&format!("process.roles=broker,controller; {of_several}")), None);
+        }
+        for one in
+            ["broker.id=0", "broker.id=1", "broker.id=-1", "broker.id=1001", "num.partitions=9"]
+        {
+            assert_eq!(alarm(&format!("zookeeper.connect=z:2181; {one}")), None);
+        }
+    }
+
+    #[test]
     fn one_node_keeps_one_replica() {
         check(
             "default.replication.factor=3; min.insync.replicas= 2; offsets.topic.replication.factor=1",
@@ -184,6 +249,13 @@ mod tests {
             &[
                 "One node keeps one replica, so these are taken as 1: default.replication.factor=3, \
                min.insync.replicas=2",
+            ],
+        );
+        check(
+            "highwater.create.topics=a:1:3,b:1:1,c:9:2",
+            &[],
+            &[
+                "One node keeps one replica, so these topics of highwater.create.topics get one: a, c",
             ],
         );
         check("default.replication.factor=x", &[("default.replication.factor", "x")], &[]);

@@ -10,7 +10,7 @@ use super::told::Telling;
 use crate::api::{ListenerKind, RequestContext};
 use crate::metrics::{ListenerConnections, Metrics, Open};
 use arc_swap::ArcSwap;
-use kraft::env::{Endpoint, Env, Listener, Stream};
+use kraft::env::{Bound, Endpoint, Env, Listener, Stream};
 use socket2::SockRef;
 use std::io;
 use std::net::SocketAddr;
@@ -22,7 +22,34 @@ use tracing::{debug, info, warn};
 /// After a failed accept, as when file descriptors have run out.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A listener that is bound and takes nobody in yet.
+/// A listener that has its port; whoever connects is refused.
+#[derive(Debug)]
+pub struct Closed {
+    name: Arc<str>,
+    kind: ListenerKind,
+    port: Box<dyn Bound>,
+}
+
+/// Binds. An error is the system's, as that the port is taken.
+pub async fn bind(env: &Env, name: &str, kind: ListenerKind, at: &Endpoint) -> io::Result<Closed> {
+    Ok(Closed { name: name.into(), kind, port: env.net.bind(at).await? })
+}
+
+impl Closed {
+    /// The port, where 0 was asked for.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.port.address()
+    }
+
+    /// From now on whoever connects waits to be taken in. An error is the system's.
+    pub fn open(self, metrics: &Metrics) -> io::Result<Opened> {
+        let connections = metrics.connections.of(&self.name);
+        let (anonymous, socket) = ("User:ANONYMOUS".into(), self.port.listen()?);
+        Ok(Opened { name: self.name, kind: self.kind, anonymous, socket, connections })
+    }
+}
+
+/// A listener that listens, and takes nobody in yet.
 #[derive(Debug)]
 pub struct Opened {
     name: Arc<str>,
@@ -31,19 +58,6 @@ pub struct Opened {
     anonymous: Arc<str>,
     socket: Box<dyn Listener>,
     connections: Arc<ListenerConnections>,
-}
-
-/// Binds. An error is the system's, as that the port is taken.
-pub async fn open(
-    env: &Env,
-    name: &str,
-    kind: ListenerKind,
-    at: &Endpoint,
-    metrics: &Metrics,
-) -> io::Result<Opened> {
-    let socket = env.net.listen(at).await?;
-    let (anonymous, connections) = ("User:ANONYMOUS".into(), metrics.connections.of(name));
-    Ok(Opened { name: name.into(), kind, anonymous, socket, connections })
 }
 
 /// What the connections of a listener share.
@@ -60,10 +74,6 @@ pub struct Accepting {
 }
 
 impl Opened {
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
     /// The port, where 0 was asked for.
     pub fn address(&self) -> io::Result<SocketAddr> {
         self.socket.address()

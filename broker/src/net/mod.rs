@@ -13,7 +13,7 @@ mod told;
 
 pub use budget::Budget;
 pub use limits::Limits;
-pub use listener::{Accepting, Opened, open};
+pub use listener::{Accepting, Closed, Opened, bind};
 pub use roster::Roster;
 pub use service::Service;
 pub use told::{Gateways, Telling};

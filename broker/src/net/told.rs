@@ -74,7 +74,7 @@ impl Telling {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kraft::env::{Boxed, Clock, Endpoint as At, Listener as Bound, Net, Stream, os};
+    use kraft::env::{Bound, Boxed, Clock, Endpoint as At, Net, Stream, os};
     use std::io;
     use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
     use storage::disk::Disk;
@@ -88,7 +88,7 @@ mod tests {
     }
 
     impl Net for Hand {
-        fn listen<'a>(&'a self, _: &'a At) -> Boxed<'a, io::Result<Box<dyn Bound>>> {
+        fn bind<'a>(&'a self, _: &'a At) -> Boxed<'a, io::Result<Box<dyn Bound>>> {
             Box::pin(async { Err(io::ErrorKind::Unsupported.into()) })
         }
         fn connect<'a>(&'a self, _: &'a str, _: u16) -> Boxed<'a, io::Result<Box<dyn Stream>>> {

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 use storage::checkpoint::{LOG_START, Offsets, RECOVERY_POINT, REPLICATION};
 use storage::error::Error;
 use storage::log::{Log, LogConfig, Open, Recovery};
@@ -140,8 +141,11 @@ pub(super) fn open_all(parts: &Parts, wanted: Vec<Wanted>) -> Vec<Opening> {
 
 fn threads_per_dir(parts: &Parts) -> usize {
     let threads = parts.config.load().values.log.recovery_threads_per_data_dir;
-    usize::try_from(threads).unwrap_or(1)
+    usize::try_from(threads).unwrap_or(1).min(THREADS_MAX)
 }
+
+/// Threads for one directory, however many are asked for: a device gains nothing from more.
+const THREADS_MAX: usize = 256;
 
 /// What the checkpoints of a directory say.
 #[derive(Debug, Default)]
@@ -171,8 +175,7 @@ fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
             return wanted.into_iter().map(|it| Opening::offline(it, may_come)).collect();
         }
     };
-    // One log is opened here and now; threads are for many.
-    let threads = threads_per_dir(parts).clamp(1, wanted.len().max(1));
+    let threads = threads_per_dir(parts);
     let opened = at_once(threads, wanted, |it| match open(parts, dir, &it, &known) {
         Ok(partition) => {
             if it.is_retry {
@@ -318,8 +321,12 @@ fn at_once<T: Send, R: Send + Sync>(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(serve);
+        // One item is worked on here and now; threads are for many.
+        for _ in 1..threads.min(slots.len()) {
+            // Where the system has no more threads, those that there are do it all.
+            if Builder::new().spawn_scoped(scope, serve).is_err() {
+                break;
+            }
         }
         serve();
     });

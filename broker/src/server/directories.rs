@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use storage::log_dir::{Claim, Found, LogDir, OpenError, check_together};
+use storage::log_dir::{Claim, Found, LogDir, OpenError, check_together, look};
 use tracing::{error, info};
 
 /// What this process holds from now on.
@@ -26,9 +26,11 @@ pub(super) struct Directories {
 /// Takes them all. With the metadata and one directory of logs a broker can serve, so that a
 /// disk which fails is no reason not to start; everything else is.
 pub(super) fn hold(env: &Env, config: &BrokerConfig) -> Result<Directories, StartError> {
-    let (claims, lost) = claim(env, config)?;
+    let (claims, lost) = each(config, |path| Claim::take(Arc::clone(&env.disk), path))?;
+    lost.iter().for_each(|(path, why)| error!("{}", offline(path, why)));
     let wanted = config.values.start.cluster_id.as_deref();
-    check_claims(&claims, wanted, config.membership.node_id)?;
+    let found = claims.iter().map(|claim| (claim.path(), claim.found()));
+    check_found(found, wanted, config.membership.node_id)?;
     let levels = kraft::format::bootstrap::levels(
         protocol::features::METADATA_VERSION.max,
         &BTreeMap::new(),
@@ -47,25 +49,44 @@ pub(super) fn hold(env: &Env, config: &BrokerConfig) -> Result<Directories, Star
     together(config, dirs, &lost, cluster_id)
 }
 
-fn claim(
-    env: &Env,
+/// Whether [`hold`] would take them as they are now, and what of it is to be known, a line each.
+/// Nothing is held, and nothing changes.
+pub(super) fn check(env: &Env, config: &BrokerConfig) -> Result<Vec<String>, StartError> {
+    let look = |path: &Path| match look(&*env.disk, path)? {
+        Found::Foreign(found) => Err(OpenError::Foreign { dir: path.to_owned(), found }),
+        found @ (Found::Empty | Found::Formatted(_)) => Ok((path.to_owned(), found)),
+    };
+    let (places, lost) = each(config, look)?;
+    let found = places.iter().map(|(path, found)| (path.as_path(), found));
+    check_found(found, config.values.start.cluster_id.as_deref(), config.membership.node_id)?;
+    Ok(lost.iter().map(|(path, why)| offline(path, why)).collect())
+}
+
+fn offline(path: &Path, why: &str) -> String {
+    format!("Log directory {} is offline: {why}", path.display())
+}
+
+/// What `take` has of each place, and why those are lost that can be done without.
+fn each<T>(
     config: &BrokerConfig,
-) -> Result<(Vec<Claim>, BTreeMap<PathBuf, String>), StartError> {
-    let (mut claims, mut lost) = (Vec::new(), BTreeMap::new());
+    take: impl Fn(&Path) -> Result<T, OpenError>,
+) -> Result<(Vec<T>, BTreeMap<PathBuf, String>), StartError> {
+    let (mut taken, mut lost) = (Vec::new(), BTreeMap::new());
     for path in places(config) {
-        match Claim::take(Arc::clone(&env.disk), path) {
-            Ok(claim) => claims.push(claim),
+        match take(path) {
+            Ok(it) => taken.push(it),
             Err(OpenError::Disk { error, .. }) if *path != config.metadata_log_dir => {
-                error!("Log directory {} is offline: {error}", path.display());
                 lost.insert(path.to_owned(), error.to_string());
             }
             Err(error) => return Err(error.into()),
         }
     }
-    if let (0, Some((dir, error))) = (claims.len(), lost.pop_first()) {
-        return Err(OpenError::Disk { dir, error: io::Error::other(error) }.into());
+    match lost.first_key_value() {
+        Some((dir, why)) if taken.is_empty() => {
+            Err(OpenError::Disk { dir: dir.clone(), error: io::Error::other(why.clone()) }.into())
+        }
+        _ => Ok((taken, lost)),
     }
-    Ok((claims, lost))
 }
 
 /// `log.dirs`, and the directory of the metadata log where it is none of them.
@@ -76,11 +97,15 @@ pub(super) fn places(config: &BrokerConfig) -> impl Iterator<Item = &Path> {
 }
 
 /// Refuses what does not belong together before anything empty is formatted.
-fn check_claims(claims: &[Claim], wanted: Option<&str>, node_id: i32) -> Result<(), OpenError> {
+fn check_found<'a>(
+    places: impl Iterator<Item = (&'a Path, &'a Found)>,
+    wanted: Option<&'a str>,
+    node_id: i32,
+) -> Result<(), OpenError> {
     let mut cluster = wanted;
-    for claim in claims {
-        let Found::Formatted(meta) = claim.found() else { continue };
-        let (dir, found) = (claim.path().to_owned(), meta.node_id);
+    for (path, found) in places {
+        let Found::Formatted(meta) = found else { continue };
+        let (dir, found) = (path.to_owned(), meta.node_id);
         if found != node_id {
             return Err(OpenError::OtherNode { dir, found, expected: node_id });
         }

@@ -4,6 +4,7 @@ mod control;
 mod directories;
 mod error;
 mod limits;
+mod listeners;
 pub mod log_levels;
 pub mod log_lines;
 mod notify;
@@ -17,19 +18,19 @@ pub use notify::Notify;
 pub use run::{block_on, listen_for_hangups, listen_for_signals};
 
 use crate::admin::Admin;
-use crate::api::{Ctx, FetchSessions, ListenerKind, ProducerIds, SERVED, make_wanted_topics};
-use crate::config::{AdminConfig, BrokerConfig, DynamicConfig, Given, Listener};
+use crate::api::{Ctx, FetchSessions, ProducerIds, SERVED, make_wanted_topics};
+use crate::config::{AdminConfig, BrokerConfig, DynamicConfig, Given, Refused};
 use crate::coordinator::{Coordinator, World};
 use crate::metrics::{Metrics, State};
-use crate::net::{Accepting, Budget, Gateways, Limits, Opened, Roster, Telling, open};
+use crate::net::Roster;
 use crate::partition::Dir;
 use crate::partition::upkeep::{Chores, Upkeep};
 use crate::reconcile::{Parts, Reconciler};
-use arc_swap::ArcSwap;
 use control::Control;
 use directories::Directories;
-use kraft::env::{Endpoint, Env};
+use kraft::env::Env;
 use kraft::node::{Node, NodeConfig, SyncOn};
+use listeners::Ports;
 use registration::{Candidate, Registration, register, register_controller};
 use reload::{Limited, Reload};
 use std::net::SocketAddr;
@@ -71,10 +72,11 @@ impl Broker {
     /// Starts, and comes back when clients are served.
     pub async fn start(config: BrokerConfig, env: Env) -> Result<Broker, StartError> {
         let node_id = config.membership.node_id;
-        let held = directories::hold(&env, &config)?;
+        let ports = Ports::take(&env, &config).await?;
         let metrics: Arc<Metrics> = Arc::default();
         let admin = Admin::start(&env, AdminConfig::of(&config), Arc::clone(&metrics)).await;
         let admin = admin.map_err(|(at, error)| StartError::AdminListen(at, error))?;
+        let held = directories::hold(&env, &config)?;
         let control = Control::start()?;
         let node = start_node(&config, &env, &held, &control).await?;
         metrics.state.set(State::Recovery);
@@ -84,29 +86,25 @@ impl Broker {
             let (parts, image) = (parts.clone(), node.image());
             blocking(move || Reconciler::start(parts, image)).await?
         };
-        let mut opened = Vec::new();
-        for listener in &config.listeners.all {
-            opened.push((listener, listen(&env, &config, listener, &metrics).await?));
-        }
-        register_controller(&node, &env, node_id, advertised(&opened, true)).await?;
+        register_controller(&node, &env, node_id, ports.advertised(true)).await?;
         let candidate = Candidate {
             node_id,
             rack: config.values.node.broker_rack.clone(),
-            listeners: advertised(&opened, false),
+            listeners: ports.advertised(false),
             log_dirs: parts.dirs.iter().filter_map(|dir| dir.log_dir()?.id()).collect(),
             previous_epoch,
         };
         let registration = register(&node, &env, candidate, Arc::clone(&parts.dirs)).await?;
         let beating = registration.clone().keep(heartbeat_interval(&config));
+        let (addresses, doors) = (ports.addresses(), ports.open(&metrics)?);
         let heartbeats = control.handle().spawn(beating);
         let upkeep = Upkeep::start(Arc::clone(&chores))
             .map_err(|error| StartError::System("thread", error))?;
         let ctx = ctx(&config, &parts, &node, chores, &metrics);
         let roster = Roster::new(limits::connections(&config));
         roster.set_connections_per_second_max(limits::connections_per_second(&config));
-        let addresses = addresses(&opened);
-        let (accepting, listeners) = accept(&config, &ctx, &roster, opened).await;
-        let limited = Limited { roster: Arc::clone(&roster), listeners };
+        let accepted = doors.accept(&config, &ctx, &roster).await;
+        let limited = Limited { roster: Arc::clone(&roster), listeners: accepted.limits };
         let following = (Arc::clone(&parts.table), parts.config);
         let reload = Reload::start(reconciler, node.subscribe(), following, limited);
         let grouping = follow_groups(&ctx);
@@ -125,7 +123,7 @@ impl Broker {
             registration,
             heartbeats,
             roster,
-            accepting,
+            accepting: accepted.accepting,
             reload,
             grouping,
             upkeep,
@@ -146,11 +144,17 @@ impl Broker {
     }
 
     /// Takes over what may change of a file that was read anew, and says in the log what became
-    /// of the rest.
-    pub fn reread(&self, given: &Given) {
+    /// of the rest, and what a start with it on this machine, `hostname`, would say.
+    pub fn reread(&self, given: &Given, hostname: &str) {
         let reread = self.ctx.config.reread(given);
+        given.warnings().iter().for_each(|warning| warn!("{warning}"));
         for invalid in &reread.refused {
             error!("The old value stays: {}", given.refuse(invalid.clone()));
+        }
+        match BrokerConfig::of(given.clone(), hostname) {
+            Err(Refused::Value { invalid, .. }) if reread.refuses(&invalid.key) => {}
+            Err(refused) => error!("A restart would be refused: {refused}"),
+            Ok(_) => {}
         }
         if !reread.waiting.is_empty() {
             warn!("These keys change with a restart: {}", reread.waiting.join(", "));
@@ -315,85 +319,6 @@ fn follow_groups(ctx: &Ctx) -> JoinHandle<()> {
 fn heartbeat_interval(config: &BrokerConfig) -> Duration {
     let ms = u64::try_from(config.values.registration.heartbeat_interval_ms).unwrap_or(0);
     Duration::from_millis(ms.max(1))
-}
-
-/// Lets clients in at every listener; and each one's limits, by its name.
-async fn accept(
-    config: &BrokerConfig,
-    ctx: &Ctx,
-    roster: &Arc<Roster>,
-    opened: Vec<(&Listener, Opened)>,
-) -> (JoinSet<()>, Vec<(String, Arc<ArcSwap<Limits>>)>) {
-    let budget = usize::try_from(config.request_memory_bytes()).unwrap_or(usize::MAX);
-    let budget = Budget::new(budget);
-    let gateways = Gateways::new(&ctx.env);
-    let (mut accepting, mut by_listener) = (JoinSet::new(), Vec::new());
-    for (listener, opened) in opened {
-        let limits = limits::of_listener(config, &listener.name).await;
-        let limits = Arc::new(ArcSwap::from_pointee(limits));
-        by_listener.push((listener.name.clone(), Arc::clone(&limits)));
-        let telling = Telling { listener: listener.clone(), gateways: Arc::clone(&gateways) };
-        say_awaiting(&opened, &telling);
-        accepting.spawn(opened.accept(Accepting {
-            service: Arc::new(ctx.clone()),
-            metrics: Arc::clone(&ctx.metrics),
-            limits,
-            roster: Arc::clone(roster),
-            budget: Arc::clone(&budget),
-            telling: Arc::new(telling),
-        }));
-    }
-    (accepting, by_listener)
-}
-
-async fn listen(
-    env: &Env,
-    config: &BrokerConfig,
-    listener: &Listener,
-    metrics: &Metrics,
-) -> Result<Opened, StartError> {
-    let kind = if listener.is_controller { ListenerKind::Controller } else { ListenerKind::Client };
-    let at = Endpoint {
-        host: listener.bind.host.clone(),
-        port: listener.bind.port,
-        backlog: u32::try_from(config.values.net.socket_listen_backlog_size).unwrap_or(1),
-    };
-    let opened = open(env, &listener.name, kind, &at, metrics).await;
-    opened.map_err(|error| {
-        StartError::Listen(format!("{}://{}", listener.name, listener.bind), error)
-    })
-}
-
-fn addresses(opened: &[(&Listener, Opened)]) -> Vec<(String, SocketAddr)> {
-    let address = |(_, opened): &(&Listener, Opened)| {
-        Some((opened.name().to_owned(), opened.address().ok()?))
-    };
-    opened.iter().filter_map(address).collect()
-}
-
-/// What others are told of each listener, of the controller or of the broker; a port that was free
-/// is the one that was bound.
-fn advertised(opened: &[(&Listener, Opened)], of_controller: bool) -> Vec<(String, String, u16)> {
-    let told = opened.iter().filter(|(listener, _)| listener.is_controller == of_controller);
-    let told = told.filter_map(|(listener, opened)| {
-        let at = listener.advertised.as_ref()?;
-        let port = if at.port == 0 { opened.address().ok()?.port() } else { at.port };
-        Some((listener.name.clone(), at.host.clone(), port))
-    });
-    told.collect()
-}
-
-fn say_awaiting(opened: &Opened, telling: &Telling) {
-    if let Ok(address) = opened.address() {
-        info!(
-            target: "kafka.network.DataPlaneAcceptor",
-            "Awaiting socket connections on {}:{}.",
-            address.ip(),
-            address.port()
-        );
-        let told = telling.in_words(address.port());
-        info!(target: "kafka.network.DataPlaneAcceptor", "{told}");
-    }
 }
 
 /// What other programs wait for, before they connect at once.

@@ -1,6 +1,6 @@
 //! What can be done with log directories while no broker runs on them.
 
-use super::directories::{places, plan};
+use super::directories::{self, places, plan};
 use super::error::StartError;
 use crate::config::BrokerConfig;
 use kraft::env::Env;
@@ -22,6 +22,12 @@ pub struct Formatting {
     pub ignore_formatted: bool,
     /// The id of the directory with the metadata log; None: a new one.
     pub directory_id: Option<Uuid>,
+}
+
+/// Whether a start with `config` would take its directories as they are now, and what it would say
+/// of them, a line each. Nothing changes.
+pub fn check(env: &Env, config: &BrokerConfig) -> Result<Vec<String>, StartError> {
+    directories::check(env, config)
 }
 
 /// Formats the directories of `config`; what it did, a line each. The error is one line.

@@ -77,6 +77,19 @@ fn a_hangup_has_the_file_read_anew() {
     assert!(line.contains("server.properties:4: log.retention.ms=soon: must be a 64-bit number"));
     broker.line("The configuration was read anew, and changes nothing now");
 
+    // What has no effect now, and what is unknown, is told as at a start, each time.
+    write("num.io.threads=many\nnum.partition=3\nlisteners=PLAINTEXT://a:1,PLAINTEXT://b:1");
+    for _ in 0..2 {
+        broker.signal(Signal::SIGHUP);
+        broker.line("Unknown keys are ignored: num.partition (num.partitions?)");
+        broker.line("server.properties:4: num.io.threads=many: must be a 32-bit number");
+        broker.line("The configuration was read anew");
+    }
+    write("listeners=PLAINTEXT://a:1,PLAINTEXT://b:1");
+    broker.signal(Signal::SIGHUP);
+    let line = broker.line("A restart would be refused");
+    assert!(line.contains("listeners=PLAINTEXT://b:1: must name each listener once"), "{line}");
+
     std::fs::remove_file(&file).unwrap();
     broker.signal(Signal::SIGHUP);
     assert!(broker.line("The configuration stays as it is").contains("cannot read"));

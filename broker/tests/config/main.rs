@@ -2,6 +2,7 @@
 //! would start, what would not and why, and what is told on the way.
 #![expect(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test")]
 
+mod check;
 mod hangup;
 
 use broker::config::image::Image;
@@ -52,7 +53,8 @@ fn outcome(case: &Case) -> String {
         true => "starts\n".to_owned(),
         false => format!("refused: {why}"),
     };
-    for line in printed.lines().filter(|line| line.starts_with("WARN ")) {
+    let told = |line: &&str| line.starts_with("WARN ") || line.starts_with("ERROR ");
+    for line in printed.lines().filter(told) {
         writeln!(text, "  {line}").unwrap();
     }
     text

@@ -4,7 +4,7 @@
 use crate::world::{Client, World};
 use broker::config::{BrokerConfig, Given};
 use broker::server::Broker;
-use kraft::env::{Boxed, Endpoint, Env, Listener, Net, Stream, os};
+use kraft::env::{Bound, Boxed, Endpoint, Env, Listener, Net, Stream, os};
 use protocol::messages::{
     DescribeClusterRequest, FindCoordinatorRequest, MetadataRequest, StrBytes,
 };
@@ -127,10 +127,10 @@ struct Made {
 }
 
 impl Net for Made {
-    fn listen<'a>(&'a self, at: &'a Endpoint) -> Boxed<'a, io::Result<Box<dyn Listener>>> {
+    fn bind<'a>(&'a self, at: &'a Endpoint) -> Boxed<'a, io::Result<Box<dyn Bound>>> {
         Box::pin(async move {
-            let listener = self.os.listen(at).await?;
-            Ok(Box::new(Masked { listener, peer: self.peer }) as _)
+            let bound = self.os.bind(at).await?;
+            Ok(Box::new(Held { bound, peer: self.peer }) as _)
         })
     }
     fn connect<'a>(&'a self, host: &'a str, port: u16) -> Boxed<'a, io::Result<Box<dyn Stream>>> {
@@ -138,6 +138,21 @@ impl Net for Made {
     }
     fn gateways(&self) -> Vec<IpAddr> {
         vec![GATEWAY.parse().unwrap()]
+    }
+}
+
+#[derive(Debug)]
+struct Held {
+    bound: Box<dyn Bound>,
+    peer: IpAddr,
+}
+
+impl Bound for Held {
+    fn address(&self) -> io::Result<SocketAddr> {
+        self.bound.address()
+    }
+    fn listen(self: Box<Self>) -> io::Result<Box<dyn Listener>> {
+        Ok(Box::new(Masked { listener: self.bound.listen()?, peer: self.peer }))
     }
 }
 

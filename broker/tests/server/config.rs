@@ -11,21 +11,26 @@ async fn metadata(world: &World) -> MetadataResponse {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn topics_that_are_wanted_are_there_when_it_serves_and_stay_as_they_are() {
-    let wanted = "highwater.create.topics=raw:3:1:compact, bad name:1:1,plain:1:2";
+    let wanted = "highwater.create.topics=raw:3:1:compact, plain.x:1:2";
     let world = World::new(&[wanted]).await;
-    let told = metadata(&world).await;
-    let mut topics: Vec<_> = (told.topics.iter())
-        .map(|topic| (topic.name.as_ref().unwrap().as_str(), topic.partitions.len()))
-        .collect();
-    topics.sort_unstable();
-    assert_eq!(topics, [("plain", 1), ("raw", 3)]);
+    let topics = async |world: &World| {
+        let told = metadata(world).await;
+        let mut topics: Vec<_> = (told.topics.iter())
+            .map(|topic| (topic.name.as_ref().unwrap().to_string(), topic.partitions.len()))
+            .collect();
+        topics.sort_unstable();
+        topics
+    };
+    let owned = |name: &str, count: usize| (name.to_owned(), count);
+    assert_eq!(topics(&world).await, [owned("plain.x", 1), owned("raw", 3)]);
     let World { broker, dir } = world;
     broker.stop().await;
-    let broker = start(dir.path(), &["highwater.create.topics=raw:9:1"]).await.unwrap();
+    // One that cannot be beside what is there takes none of the others with it.
+    let wanted = "highwater.create.topics=raw:9:1,plain_x:1:1,new:2:1";
+    let broker = start(dir.path(), &[wanted]).await.unwrap();
     let world = World { broker, dir };
-    let raw = metadata(&world).await;
-    let raw = raw.topics.iter().find(|it| it.name.as_ref().unwrap().as_str() == "raw").unwrap();
-    assert_eq!(raw.partitions.len(), 3);
+    let want = [owned("new", 2), owned("plain.x", 1), owned("raw", 3)];
+    assert_eq!(topics(&world).await, want);
     world.broker.stop().await;
 }
 
@@ -50,7 +55,7 @@ async fn what_a_file_says_anew_is_told_to_what_is_open() {
     client.create("t").await;
     assert_eq!(offset(&client.produce("t", batch(2000)).await), Ok(0));
     let given = Given::standalone().with_override("message.max.bytes=1000").unwrap();
-    world.broker.reread(&given);
+    world.broker.reread(&given, "localhost");
     // Partitions are told one after the other, behind the broker's back.
     let mut next = 1;
     let code = loop {

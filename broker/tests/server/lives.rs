@@ -75,6 +75,13 @@ async fn a_start_that_cannot_be_says_what_to_do() {
     let other = TempDir::new().unwrap();
     let taken = format!("listeners=PLAINTEXT://localhost:{}", world.address().port());
     check_refused(start(other.path(), &[&taken]).await, "another process listens there: stop it");
+    let admin = format!("highwater.admin.listener=localhost:{}", world.address().port());
+    check_refused(start(other.path(), &[&admin]).await, "Cannot open the admin port");
+    assert!(!other.path().join("data").exists(), "nothing is formatted for a start that cannot be");
+    let optional = format!("{admin}?");
+    let broker = start(other.path(), &[&optional]).await.unwrap();
+    assert_eq!(broker.admin.address(), None);
+    broker.stop().await;
     check_refused(start(other.path(), &["node.id=2"]).await, "node.id");
     check_refused(start(other.path(), &["num.partitions=0"]).await, "num.partitions");
     check_refused(start(other.path(), &["nonsense"]).await, "must be a key, `=` and a value");

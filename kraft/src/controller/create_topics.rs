@@ -17,7 +17,7 @@ use protocol::messages::{CreateTopicsRequest, CreateTopicsResponse};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// New partitions that one request may ask for.
-pub(super) const NEW_PARTITIONS_MAX: usize = 10_000;
+pub const NEW_PARTITIONS_MAX: usize = 10_000;
 
 impl Decide for CreateTopicsRequest {
     fn decide(

@@ -24,7 +24,8 @@ mod topic_name;
 mod tests;
 
 pub use bootstrap::bootstrap_records;
+pub use create_topics::NEW_PARTITIONS_MAX;
 pub use decision::{Decide, Decision, Now};
 pub use producer_ids::PRODUCER_ID_BLOCK_LEN;
 pub use state::{Session, State};
-pub use topic_name::check_topic_name;
+pub use topic_name::{check_topic_name, collide};

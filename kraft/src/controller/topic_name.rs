@@ -50,7 +50,7 @@ pub fn check_topic_name(name: &str) -> Result<(), String> {
 }
 
 /// Kafka's metrics write `.` as `_`, so two names that differ in that alone would share them.
-fn collide(one: &str, other: &str) -> bool {
+pub fn collide(one: &str, other: &str) -> bool {
     let unified = |name: &str| name.bytes().map(|it| if it == b'.' { b'_' } else { it }).collect();
     let (a, b): (Vec<u8>, Vec<u8>) = (unified(one), unified(other));
     one != other && a == b

@@ -30,6 +30,20 @@ async fn a_taken_port_is_refused() {
     }
 }
 
+#[tokio::test]
+async fn what_is_bound_refuses_until_it_listens_and_keeps_its_port() {
+    let net = os::env().net;
+    let at = Endpoint { host: "localhost".into(), port: 0, backlog: 50 };
+    let bound = net.bind(&at).await.unwrap();
+    let port = bound.address().unwrap().port();
+    let refused = net.connect("localhost", port).await.unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+    let listener = bound.listen().unwrap();
+    assert_eq!(listener.address().unwrap().port(), port);
+    let (client, served) = tokio::join!(net.connect("localhost", port), listener.accept());
+    assert!(client.is_ok() && served.is_ok());
+}
+
 #[test]
 fn random_ids_are_of_version_4() {
     let id = os::env().rng.next_uuid_bytes();

@@ -46,11 +46,13 @@ config_keys! {
             default: Some("4"), valid: Between(1.0, 256.0), importance: Low,
         }
         /// Where health, metrics and the page for people are served by HTTP: `host:port`, an empty
-        /// host being every address; nothing at all: nowhere. The default gives way, with a
-        /// warning, where another process has the port.
+        /// host being every address; nothing at all: nowhere. With `?` behind it the broker goes on
+        /// without, and warns, where another process has the port; else it does not start.
         admin_listener: String = "highwater.admin.listener" {
-            default: Some("localhost:9644"),
-            valid: Is("`host:port`, or nothing", |text| text.is_empty() || is_host_and_port(text)),
+            default: Some("localhost:9644?"),
+            valid: Is("`host:port`, with `?` behind it or not, or nothing", |text| {
+                text.is_empty() || is_host_and_port(text.strip_suffix('?').unwrap_or(text))
+            }),
             importance: High,
         }
         /// Names under which browsers and scrapers may call the admin port, besides addresses,

@@ -51,13 +51,14 @@ pub struct TopicWanted {
 }
 
 impl TopicWanted {
-    /// Reads `name:partitions:replicas[:cleanup.policy]`.
+    /// Reads `name:partitions:replicas[:cleanup.policy]`; several policies have `+` between them.
     pub fn parse(text: &str) -> Option<TopicWanted> {
         let mut parts = text.split(':').map(str::trim);
         let name = parts.next().filter(|name| !name.is_empty())?.to_owned();
         let partitions = parts.next()?.parse().ok().filter(|count| 0 < *count)?;
         let replicas = parts.next()?.parse().ok().filter(|count| 0 < *count)?;
-        let cleanup_policy = parts.next().filter(|policy| !policy.is_empty()).map(str::to_owned);
+        let cleanup_policy =
+            parts.next().filter(|policy| !policy.is_empty()).map(|policy| policy.replace('+', ","));
         parts.next().is_none().then_some(TopicWanted { name, partitions, replicas, cleanup_policy })
     }
 }
@@ -70,7 +71,9 @@ mod tests {
     fn topics_are_read_as_the_image_of_wurstmeister_does() {
         let read = |text: &str| TopicWanted::parse(text).map(|it| (it.partitions, it.replicas));
         assert_eq!(read("a:2:1"), Some((2, 1)));
-        assert_eq!(TopicWanted::parse("a:2:1:compact").unwrap().cleanup_policy.unwrap(), "compact");
+        for (text, policy) in [("a:2:1:compact", "compact"), ("a:2:1:x+y", "x,y")] {
+            assert_eq!(TopicWanted::parse(text).unwrap().cleanup_policy.unwrap(), policy);
+        }
         for bad in ["", "a", "a:1", "a:0:1", ":1:1", "a:1:1:compact:x", "a:x:1"] {
             assert_eq!(read(bad), None, "{bad}");
         }

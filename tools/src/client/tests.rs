@@ -2,7 +2,7 @@
 
 use super::*;
 use bytes::{Buf, Bytes};
-use kraft::env::{Boxed, Endpoint, Env, Listener, Net, Stream, os};
+use kraft::env::{Bound, Boxed, Endpoint, Env, Net, Stream, os};
 use protocol::error::ErrorCode;
 use protocol::messages::api_versions_response::ApiVersion;
 use protocol::messages::metadata_response::MetadataResponseBroker;
@@ -27,7 +27,7 @@ struct OneBroker {
 }
 
 impl Net for OneBroker {
-    fn listen<'a>(&'a self, _: &'a Endpoint) -> Boxed<'a, io::Result<Box<dyn Listener>>> {
+    fn bind<'a>(&'a self, _: &'a Endpoint) -> Boxed<'a, io::Result<Box<dyn Bound>>> {
         Box::pin(async { Err(ErrorKind::Unsupported.into()) })
     }
     fn connect<'a>(&'a self, _: &'a str, port: u16) -> Boxed<'a, io::Result<Box<dyn Stream>>> {

@@ -25,6 +25,8 @@ pub struct Given {
     origins: BTreeMap<String, Origin>,
     /// What the operator should know of how this came about, a line each.
     notes: Vec<String>,
+    /// What the operator must not overlook: records would get lost to whoever looks for them.
+    alarm: Option<String>,
 }
 
 impl Given {
@@ -98,6 +100,16 @@ impl Given {
         if !self.notes.contains(&line) {
             self.notes.push(line);
         }
+    }
+
+    /// Has the operator warned of a loss. The first one stays.
+    pub(super) fn warn_of(&mut self, loss: String) {
+        self.alarm.get_or_insert(loss);
+    }
+
+    /// What the operator must not overlook, if there is such a thing.
+    pub fn alarm(&self) -> Option<&str> {
+        self.alarm.as_deref()
     }
 
     /// What was noted, in its order.

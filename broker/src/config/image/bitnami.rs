@@ -4,6 +4,7 @@ use super::apache::pass_over;
 use super::environment::Environment;
 use super::names::plain;
 use super::said::{Said, Void};
+use super::wurstmeister;
 use protocol::config::start::StartConfig;
 
 /// Keys that may be said without `CFG`, as in images before 2020.
@@ -88,6 +89,10 @@ pub(super) fn read(env: &Environment) -> Said {
         if !name.starts_with("CFG_") && !take_alias(&mut said, variable, name, value) {
             take_other(&mut said, variable, value);
         }
+    }
+    let commands = wurstmeister::COMMANDS.into_iter().map(|(name, _)| name);
+    for name in commands.filter(|name| env.get(name).is_some()) {
+        said.pass_over(name, Void::Script);
     }
     // The newer name counts where both stand.
     for (variable, value) in env.iter() {

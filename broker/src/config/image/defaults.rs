@@ -16,8 +16,9 @@ pub(super) fn lay_below(given: &mut Given, image: Image, hostname: &str, mounts:
     derive_listeners(given, image);
     let origin = || Origin::Image { name: image.name() };
     let mut otherwise = |key: Key, value: &str| given.otherwise(key, value, origin());
-    // A container's own ports are reached by publishing them.
-    otherwise(OwnConfig::admin_listener(), ":9644");
+    // A container's own ports are reached by publishing them; on the network of its host another
+    // container may have this one.
+    otherwise(OwnConfig::admin_listener(), ":9644?");
     if image == Image::ConfluentLocal {
         otherwise(NetConfig::listener_security_protocol_map(), {
             "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,PLAINTEXT_HOST:PLAINTEXT"

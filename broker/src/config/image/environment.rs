@@ -27,20 +27,6 @@ impl Environment {
         Environment { variables: pairs.into_iter().filter(says).collect() }
     }
 
-    /// Those of an env file as `docker run --env-file` and Compose take it: `NAME=value` a line,
-    /// `#` before a comment, quotes around a value or not. A name alone says nothing.
-    pub fn parse(text: &str) -> Environment {
-        let lines = text.lines().map(str::trim_start).filter(|line| !line.starts_with('#'));
-        Environment::of(lines.filter_map(|line| {
-            let line = line.strip_prefix("export ").unwrap_or(line);
-            let (name, value) = line.split_once('=')?;
-            let value = value.trim();
-            let quoted = |quote: char| value.strip_prefix(quote)?.strip_suffix(quote);
-            let value = quoted('"').or_else(|| quoted('\'')).unwrap_or(value);
-            Some((name.trim().to_owned(), value.to_owned()))
-        }))
-    }
-
     /// The value of a variable, if it says something.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str)
@@ -86,17 +72,9 @@ mod tests {
     use super::*;
 
     fn check(text: &str, want: &[(&str, &str)]) {
-        let found = Environment::parse(text);
+        let pairs = text.lines().filter_map(|line| line.split_once('='));
+        let found = Environment::of(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())));
         assert_eq!(found.iter().collect::<Vec<_>>(), want, "{text}");
-    }
-
-    #[test]
-    fn an_env_file_is_read_as_docker_and_compose_read_it() {
-        check("A=1\n# B=2\n\n C = 3 \nD\nE=a=b", &[("A", "1"), ("C", "3"), ("E", "a=b")]);
-        check(
-            "A=\"x y\"\nB='z'\nexport C=1\nD=\"",
-            &[("A", "x y"), ("B", "z"), ("C", "1"), ("D", "\"")],
-        );
     }
 
     #[test]

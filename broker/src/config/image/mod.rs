@@ -5,6 +5,7 @@ mod bitnami;
 mod confluent;
 pub mod data_dir;
 mod defaults;
+pub mod env_file;
 pub mod environment;
 mod files;
 mod kind;

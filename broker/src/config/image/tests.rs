@@ -3,9 +3,13 @@
 use super::*;
 use crate::config::given::Given;
 
+fn environment(text: &str) -> Environment {
+    Environment::of(env_file::EnvFile::parse(text, &Environment::default()).unwrap().variables)
+}
+
 /// The settings that an environment amounts to, as `key=value (variable)`, and the notes.
 fn read(image: Image, env: &str) -> (Vec<String>, Vec<String>) {
-    let said = image.read(&Environment::parse(&env.replace("; ", "\n")));
+    let said = image.read(&environment(&env.replace("; ", "\n")));
     let row = |(key, value, variable)| format!("{key}={value} ({variable})");
     (said.settings().map(row).collect(), said.notes().collect())
 }
@@ -112,6 +116,16 @@ fn bitnami() {
         &[],
     );
     check(
+        "HOSTNAME_COMMAND=hostname; KAFKA_ID_COMMAND=x",
+        &[],
+        &[
+            "Variables without effect, since they steer a start script that is not run here: \
+         HOSTNAME_COMMAND",
+            "Variables without effect, since this image takes no keys from them (it does from \
+         KAFKA_CFG_*): KAFKA_ID_COMMAND",
+        ],
+    );
+    check(
         "KAFKA_ENABLE_KRAFT=no; KAFKA_CLIENT_USERS=a; KAFKA_FOO=1; KAFKA_ZOOKEEPER_USER=u",
         &[],
         &[
@@ -129,7 +143,7 @@ fn bitnami() {
 fn values_that_stand_in_files() {
     let env = "KAFKA_CFG_NODE_ID_FILE=/id; KAFKA_HEAP_OPTS_FILE=/none; \
                KAFKA_CFG_SASL_OAUTHBEARER_ASSERTION_FILE=/x";
-    let env = Environment::parse(&env.replace("; ", "\n"));
+    let env = environment(&env.replace("; ", "\n"));
     let (env, notes) = files::with_files(env, &|path| match path {
         "/id" => Ok("7\n".to_owned()),
         path => Err(format!("no {path}")),
@@ -159,6 +173,17 @@ fn wurstmeister() {
         &[],
     );
     check(
+        "KAFKA_CREATE_TOPICS=a:1:1:compact,delete; KAFKA_CREATE_TOPICS_SEPARATOR=|",
+        &["highwater.create.topics=a:1:1:compact+delete (KAFKA_CREATE_TOPICS)"],
+        &[],
+    );
+    check(
+        "KAFKA_PROTOCOL_NAME=SASL_SSL; KAFKA_ADVERTISED_PROTOCOL_NAME=PLAINTEXT",
+        &["security.inter.broker.protocol=SASL_SSL (KAFKA_PROTOCOL_NAME)"],
+        &["Variables without effect, since they steer a start script that is not run here: \
+         KAFKA_ADVERTISED_PROTOCOL_NAME"],
+    );
+    check(
         "CUSTOM_INIT_SCRIPT=x",
         &[],
         &["Variables without effect, since they steer a start script that is not run here: \
@@ -170,7 +195,7 @@ fn wurstmeister() {
 fn commands_fill_the_places_that_name_them() {
     let env = "HOSTNAME_COMMAND=host; BROKER_ID_COMMAND=id; PORT_COMMAND=port; \
                KAFKA_ADVERTISED_LISTENERS=A://_{HOSTNAME_COMMAND}:_{PORT_COMMAND}; KAFKA_LISTENERS=A://:1";
-    let env = Environment::parse(&env.replace("; ", "\n"));
+    let env = environment(&env.replace("; ", "\n"));
     let (env, notes) = wurstmeister::with_commands(env, &|line| match line {
         "host" => Some("example".to_owned()),
         "id" => Some("3".to_owned()),
@@ -182,7 +207,7 @@ fn commands_fill_the_places_that_name_them() {
         (Some("3"), None)
     );
     assert_eq!(notes, ["PORT_COMMAND has said nothing, and is taken as empty: port"]);
-    let place = Environment::parse("KAFKA_ADVERTISED_LISTENERS=A://_{HOSTNAME_COMMAND}:1");
+    let place = environment("KAFKA_ADVERTISED_LISTENERS=A://_{HOSTNAME_COMMAND}:1");
     let (env, notes) = wurstmeister::with_commands(place, &|_| None);
     // Nothing is put there: what it says is then refused, as an address.
     assert_eq!(env.get("KAFKA_ADVERTISED_LISTENERS"), Some("A://_{HOSTNAME_COMMAND}:1"));
@@ -198,7 +223,7 @@ fn whole(image: Image, env: &str, mounts: &str) -> Given {
         read: &|path| Err(format!("no {path}")),
         run: &|_| None,
     };
-    image.apply(&mut given, Environment::parse(&env.replace("; ", "\n")), around);
+    image.apply(&mut given, environment(&env.replace("; ", "\n")), around);
     image.lay_below(&mut given, around);
     given
 }

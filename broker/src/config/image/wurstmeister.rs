@@ -4,10 +4,14 @@ use super::apache::pass_over;
 use super::environment::Environment;
 use super::names::plain;
 use super::said::{Said, Void};
+use protocol::config::net::NetConfig;
 use protocol::config::start::StartConfig;
 
+/// What the listener of that image speaks when nobody says it.
+const PLAINTEXT: &str = "PLAINTEXT";
+
 /// Commands whose output is a value, and the variable that takes it where it is silent.
-const COMMANDS: [(&str, &str); 4] = [
+pub(super) const COMMANDS: [(&str, &str); 4] = [
     ("HOSTNAME_COMMAND", ""),
     ("PORT_COMMAND", ""),
     ("RACK_COMMAND", "KAFKA_BROKER_RACK"),
@@ -67,7 +71,9 @@ pub(super) fn read(env: &Environment) -> Said {
     said.take_log_levels(env);
     if let Some(topics) = env.get("KAFKA_CREATE_TOPICS") {
         let separator = env.get("KAFKA_CREATE_TOPICS_SEPARATOR").unwrap_or(",");
-        let topics: Vec<&str> = topics.split(separator).map(str::trim).collect();
+        // Where commas do not stand between topics, they do between cleanup policies.
+        let topics: Vec<String> =
+            topics.split(separator).map(|topic| topic.trim().replace(',', "+")).collect();
         said.set(StartConfig::create_topics().name, &topics.join(","), "KAFKA_CREATE_TOPICS");
     }
     for (variable, value) in env.iter() {
@@ -76,6 +82,12 @@ pub(super) fn read(env: &Environment) -> Said {
             continue;
         }
         match SCRIPT.contains(&variable) {
+            // It says how the one listener speaks, and what is not plain must not be so.
+            true if variable.ends_with("PROTOCOL_NAME")
+                && !value.eq_ignore_ascii_case(PLAINTEXT) =>
+            {
+                said.set(NetConfig::security_inter_broker_protocol().name, value, variable);
+            }
             true if variable.ends_with("_SEPARATOR") => {}
             true => said.pass_over(variable, Void::Script),
             false => said.set(&plain(name), value, variable),

@@ -1,6 +1,7 @@
 //! A listener, and an address as it is dialled.
 
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// A host and a port, as a client dials them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,9 +16,32 @@ impl Endpoint {
     pub fn parse(text: &str) -> Option<Endpoint> {
         let (host, port) = text.rsplit_once(':')?;
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-        let fits = |it: char| it.is_alphanumeric() || "-._%:".contains(it);
-        bare.chars().all(fits).then_some(())?;
-        Some(Endpoint { host: bare.to_owned(), port: port.parse().ok()? })
+        is_host(bare).then_some(Endpoint { host: bare.to_owned(), port: port.parse().ok()? })
+    }
+
+    /// Whether both cannot be bound at once, or nobody can say: a name may stand for any address.
+    pub fn clashes_with(&self, other: &Endpoint) -> bool {
+        let address =
+            |it: &Endpoint| it.host.parse().ok().filter(|ip: &IpAddr| !ip.is_unspecified());
+        self.port != 0
+            && self.port == other.port
+            && address(self).is_none_or(|one| address(other).is_none_or(|it| it == one))
+    }
+}
+
+/// Whether it could be a host: nothing, an address, or a name. Underscores are of Docker's names.
+fn is_host(text: &str) -> bool {
+    let label = |label: &str| {
+        let fits = |it: u8| it.is_ascii_alphanumeric() || b"-_".contains(&it);
+        (1..=63).contains(&label.len()) && label.bytes().all(fits)
+    };
+    if text.contains(':') {
+        // Behind `%` stands the name of a link.
+        text.split('%').next().is_some_and(|it| it.parse::<Ipv6Addr>().is_ok())
+    } else if text.bytes().all(|it| it.is_ascii_digit() || it == b'.') {
+        text.is_empty() || text.parse::<Ipv4Addr>().is_ok()
+    } else {
+        text.len() <= 253 && text.strip_suffix('.').unwrap_or(text).split('.').all(label)
     }
 }
 

@@ -12,7 +12,6 @@ use protocol::config::net::NetConfig;
 use protocol::config::node::QuorumConfig;
 use protocol::config::typed::Roles;
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
 
 /// All doors, and which of them brokers use among themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +47,7 @@ pub fn listeners(said: Said<'_>) -> Result<Listeners, Invalid> {
     check_roles(said, &named, &controllers)?;
     let protocols = protocols(said, &controllers)?;
     for (name, endpoint) in &named {
-        check_protocol(key, &format!("{name}://{endpoint}"), name, &protocols)?;
+        check_protocol(said, (key, &format!("{name}://{endpoint}")), name, &protocols)?;
     }
     let advertised = advertised(said, &named)?;
     let is_told = |name: &str| advertised.contains_key(name) && !is_controller(name);
@@ -103,25 +102,15 @@ fn order(items: &[String], mut named: BTreeMap<String, Endpoint>) -> Vec<(String
 
 /// Two listeners share a port only if each names an address of its own.
 fn check_ports(named: &BTreeMap<String, Endpoint>) -> Result<(), Invalid> {
-    let mut taken: BTreeMap<u16, Vec<IpAddr>> = BTreeMap::new();
-    for Endpoint { host, port } in named.values().filter(|endpoint| endpoint.port != 0) {
-        let address: Option<IpAddr> = host.parse().ok();
-        let others = taken.get(port);
-        let is_free = others.is_none_or(|others| {
-            // A name may stand for any address; it was noted as one that nobody can share.
-            address.is_some_and(|it| !others.contains(&it) && !others.contains(&ANY_NAME))
-        });
-        if !is_free {
-            let why = "must give each listener a port of its own";
-            return Err(NetConfig::listeners().invalid(&format!("{host}:{port}"), why));
+    for (name, endpoint) in named {
+        let mut before = named.iter().take_while(|(other, _)| *other != name);
+        if let Some((other, _)) = before.find(|(_, it)| endpoint.clashes_with(it)) {
+            let why = format!("must have a port of its own: {other} has this one");
+            return Err(NetConfig::listeners().invalid(&format!("{name}://{endpoint}"), &why));
         }
-        taken.entry(*port).or_default().push(address.unwrap_or(ANY_NAME));
     }
     Ok(())
 }
-
-/// Stands for a host that is a name, or none: no listener binds a multicast address.
-const ANY_NAME: IpAddr = IpAddr::V4(Ipv4Addr::new(224, 0, 0, 0));
 
 fn controller_names(said: Said<'_>) -> Result<Vec<String>, Invalid> {
     let names = &said.quorum.controller_listener_names;
@@ -197,22 +186,33 @@ fn protocols(
     Ok(protocols)
 }
 
+/// Refuses a listener that is not plain where it gets its protocol: that is what is to be changed.
 fn check_protocol(
-    key: Key,
-    value: &str,
+    said: Said<'_>,
+    (key, value): (Key, &str),
     name: &str,
     protocols: &BTreeMap<String, &'static str>,
 ) -> Result<(), Invalid> {
-    let map = NetConfig::listener_security_protocol_map().name;
+    let map = NetConfig::listener_security_protocol_map();
     match protocols.get(name) {
         Some(&PLAINTEXT) => Ok(()),
+        Some(protocol) if said.map_is_set => {
+            let why = format!(
+                "the listener {name} ({}={value}) would speak {protocol}, and only PLAINTEXT is \
+                 served so far: write {name}:PLAINTEXT, or leave the listener out",
+                key.name
+            );
+            Err(map.invalid(&format!("{name}:{protocol}"), &why))
+        }
         Some(protocol) => {
             let why = format!(
-                "{name} speaks {protocol}, and only PLAINTEXT is served so far: leave it out"
+                "the listener {name} would speak {protocol}, and only PLAINTEXT is served so far: \
+                 leave it out, or name it PLAINTEXT"
             );
             Err(key.invalid(value, &why))
         }
         None => {
+            let map = map.name;
             let why = format!("{name} has no protocol: name it in {map}, as `{name}:PLAINTEXT`");
             Err(key.invalid(value, &why))
         }
@@ -281,7 +281,11 @@ fn inter_broker(
         (NetConfig::inter_broker_listener_name(), NetConfig::security_inter_broker_protocol());
     let protocol = &said.net.security_inter_broker_protocol;
     let Some(name) = &said.net.inter_broker_listener_name else {
-        check_protocol(by_protocol, protocol, protocol, protocols)?;
+        if protocol != PLAINTEXT {
+            let why = "only PLAINTEXT is served so far, among brokers too: leave it out";
+            return Err(by_protocol.invalid(protocol, why));
+        }
+        check_protocol(said, (by_protocol, protocol), protocol, protocols)?;
         return Ok(protocol.clone());
     };
     if said.inter_broker_protocol_is_set {
@@ -290,7 +294,7 @@ fn inter_broker(
     }
     let upper = name.to_ascii_uppercase();
     if said.roles.broker {
-        check_protocol(by_name, name, &upper, protocols)?;
+        check_protocol(said, (by_name, name), &upper, protocols)?;
     }
     Ok(upper)
 }

@@ -78,8 +78,19 @@ fn the_controllers_listener_is_told_as_it_is_bound() {
 #[test]
 fn listeners_that_cannot_be_are_refused() {
     let form = "must be `NAME://host:port`, comma-separated";
-    for bad in ["PLAINTEXT", "PLAINTEXT://a", "://a:1", "PLAINTEXT://a:65536", "PLAINTEXT://a/b:1"]
-    {
+    for bad in [
+        "PLAINTEXT",
+        "PLAINTEXT://a",
+        "://a:1",
+        "PLAINTEXT://a:65536",
+        "PLAINTEXT://a/b:1",
+        "PLAINTEXT://256.1.1.1:1",
+        "PLAINTEXT://a..b:1",
+        "PLAINTEXT://.a:1",
+        "PLAINTEXT://a:b:1",
+        "PLAINTEXT://[::1:1",
+        "PLAINTEXT://bücher:1",
+    ] {
         check(&format!("listeners={bad}"), Err(&format!("f:1: listeners={bad}: {form}")));
     }
     check("listeners=", Err("f:1: listeners=: must name a listener, as `PLAINTEXT://:9092`"));
@@ -88,7 +99,10 @@ fn listeners_that_cannot_be_are_refused() {
     });
     let map = "listener.security.protocol.map=A:PLAINTEXT,B:PLAINTEXT inter.broker.listener.name=A";
     check(&format!("listeners=A://a:1,B://b:1 {map}"), {
-        Err("f:1: listeners=b:1: must give each listener a port of its own")
+        Err("f:1: listeners=B://b:1: must have a port of its own: A has this one")
+    });
+    check(&format!("listeners=A://0.0.0.0:1,B://127.0.0.1:1 {map}"), {
+        Err("f:1: listeners=B://127.0.0.1:1: must have a port of its own: A has this one")
     });
     let two = "listeners=A://127.0.0.1:1,B://[::1]:1";
     check(&format!("{two} {map}"), {
@@ -99,8 +113,13 @@ fn listeners_that_cannot_be_are_refused() {
 #[test]
 fn only_plaintext_is_served() {
     check("listeners=PLAINTEXT://:1,SSL://:2", {
-        Err("f:1: listeners=SSL://:2: SSL speaks SSL, and only PLAINTEXT is served so far: \
-             leave it out")
+        Err("f:1: listeners=SSL://:2: the listener SSL would speak SSL, and only PLAINTEXT is \
+             served so far: leave it out, or name it PLAINTEXT")
+    });
+    check("listeners=A://:1,B://:2 listener.security.protocol.map=A:PLAINTEXT,b:SASL_SSL", {
+        Err("f:2: listener.security.protocol.map=B:SASL_SSL: the listener B (listeners=B://:2) \
+             would speak SASL_SSL, and only PLAINTEXT is served so far: write B:PLAINTEXT, or \
+             leave the listener out")
     });
     check("listeners=A://:1", {
         Err("f:1: listeners=A://:1: A has no protocol: name it in listener.security.protocol.map, \
@@ -111,8 +130,8 @@ fn only_plaintext_is_served() {
              with PROTOCOL of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL")
     });
     check("security.inter.broker.protocol=SASL_SSL", {
-        Err("f:1: security.inter.broker.protocol=SASL_SSL: SASL_SSL speaks SASL_SSL, and only \
-             PLAINTEXT is served so far: leave it out")
+        Err("f:1: security.inter.broker.protocol=SASL_SSL: only PLAINTEXT is served so far, among \
+             brokers too: leave it out")
     });
     let named = "listeners=A://a:1 listener.security.protocol.map=A:PLAINTEXT,PLAINTEXT:PLAINTEXT";
     check(&format!("{named} inter.broker.listener.name=a"), Ok(&["A a:1 as a:1, by peer"]));

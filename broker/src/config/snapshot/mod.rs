@@ -1,9 +1,11 @@
 //! All that one broker is told, typed, at one moment.
 
+use super::admin_port;
 use super::given::{Given, Refused};
 use super::listeners::{Listeners, Said, listeners};
 use super::quorum::{Membership, membership};
 use super::settle::{ZOOKEEPER_CONNECT, settle};
+use super::wanted_topics;
 use protocol::config::alter::{Target, check_broker};
 use protocol::config::coordinator::CoordinatorConfig;
 use protocol::config::describe::{self, Entry, Layers, Settings};
@@ -148,6 +150,8 @@ impl BrokerConfig {
             map_is_set: given.says(NetConfig::listener_security_protocol_map()),
             inter_broker_protocol_is_set: given.says(NetConfig::security_inter_broker_protocol()),
         })?;
+        admin_port::check(&values.own, &listeners.all)?;
+        wanted_topics::check(&values.start)?;
         let log_dirs = log_dirs(&values.log)?;
         let metadata_log_dir = match (&values.metadata_log.dir, log_dirs.first()) {
             (Some(dir), _) if !dir.is_empty() => PathBuf::from(dir),

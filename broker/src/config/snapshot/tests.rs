@@ -152,12 +152,23 @@ fn a_node_must_know_who_it_is() {
         "server.properties:5: controller.quorum.voters=localhost:9093: must be `id@host:port`, \
          comma-separated"
     });
-    let broker = "process.roles=broker\nnode.id=1\ncontroller.listener.names=C\n\
-                  controller.quorum.voters=2@a:1";
-    refused(broker, {
-        "server.properties:1: process.roles=broker: only a node that is both is served so far: set \
-         broker,controller"
-    });
+    let why =
+        "is not served so far: write broker,controller, with a name in controller.listener.names";
+    for more in ["", "\nnode.id=1\ncontroller.listener.names=C\ncontroller.quorum.voters=2@a:1"] {
+        refused(
+            &format!("process.roles=broker{more}"),
+            &format!(
+                "server.properties:1: process.roles=broker: a broker that follows the controller of \
+             another node {why}"
+            ),
+        );
+    }
+    refused(
+        "process.roles=controller",
+        &format!(
+            "server.properties:1: process.roles=controller: a controller that is no broker {why}"
+        ),
+    );
 }
 
 #[test]

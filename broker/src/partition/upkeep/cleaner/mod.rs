@@ -296,8 +296,11 @@ impl Cleaner {
 }
 
 fn threads(settings: &CleanerConfig) -> usize {
-    usize::try_from(settings.threads).unwrap_or(0)
+    usize::try_from(settings.threads).unwrap_or(0).min(THREADS_MAX)
 }
+
+/// Threads that clean, however many are asked for.
+const THREADS_MAX: usize = 256;
 
 fn join(thread: JoinHandle<()>) {
     if thread.join().is_err() {

@@ -55,8 +55,6 @@ write_properties() { # IMAGE MOUNTED FILE PREFIX DEFAULT-DATA-DIR
   [ -f "$mounted" ] || mounted=
   text=$(highwater config render --image "$image" ${mounted:+"$mounted"})
   printf '%s\n' "$text" > "$file"
-  # In a container only its own network reaches the admin port, and a published port.
-  sets "$file" highwater.admin.listener || echo 'highwater.admin.listener=:9644' >> "$file"
 }
 
 # Becomes the server. What it writes, the group may write too, so that the next container finds it

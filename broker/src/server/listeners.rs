@@ -1,0 +1,125 @@
+//! The broker's listeners: their ports are taken before anything is written, and opened when it serves.
+
+use super::error::StartError;
+use super::limits;
+use crate::api::{Ctx, ListenerKind};
+use crate::config::{BrokerConfig, Listener};
+use crate::metrics::Metrics;
+use crate::net::{Accepting, Budget, Closed, Gateways, Limits, Opened, Roster, Telling, bind};
+use arc_swap::ArcSwap;
+use kraft::env::{Endpoint, Env};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+use tracing::info;
+
+/// Ports that are held. Whoever connects is refused, as by Apache Kafka while it recovers.
+#[derive(Debug)]
+pub(super) struct Ports(Vec<(Listener, Closed)>);
+
+/// Ports where whoever connects waits to be taken in.
+#[derive(Debug)]
+pub(super) struct Doors(Vec<(Listener, Opened)>);
+
+/// Who takes connections in, and what limits them.
+pub(super) struct Accepted {
+    pub(super) accepting: JoinSet<()>,
+    /// Each listener's limits, by its name.
+    pub(super) limits: Vec<(String, Arc<ArcSwap<Limits>>)>,
+}
+
+impl Ports {
+    pub(super) async fn take(env: &Env, config: &BrokerConfig) -> Result<Ports, StartError> {
+        let backlog = u32::try_from(config.values.net.socket_listen_backlog_size).unwrap_or(1);
+        let mut ports = Vec::new();
+        for listener in &config.listeners.all {
+            let kind = match listener.is_controller {
+                true => ListenerKind::Controller,
+                false => ListenerKind::Client,
+            };
+            let at =
+                Endpoint { host: listener.bind.host.clone(), port: listener.bind.port, backlog };
+            let bound = bind(env, &listener.name, kind, &at).await;
+            let bound = bound.map_err(|error| StartError::Listen(shown(listener), error))?;
+            ports.push((listener.clone(), bound));
+        }
+        Ok(Ports(ports))
+    }
+
+    /// Each listener's name and bound address.
+    pub(super) fn addresses(&self) -> Vec<(String, SocketAddr)> {
+        let address = |(listener, port): &(Listener, Closed)| {
+            Some((listener.name.clone(), port.address().ok()?))
+        };
+        self.0.iter().filter_map(address).collect()
+    }
+
+    /// What others are told of each listener, of the controller or of the broker: name, host and
+    /// port; a port that was free is the one that was bound.
+    pub(super) fn advertised(&self, of_controller: bool) -> Vec<(String, String, u16)> {
+        let told = self.0.iter().filter(|(listener, _)| listener.is_controller == of_controller);
+        let told = told.filter_map(|(listener, bound)| {
+            let at = listener.advertised.as_ref()?;
+            let port = if at.port == 0 { bound.address().ok()?.port() } else { at.port };
+            Some((listener.name.clone(), at.host.clone(), port))
+        });
+        told.collect()
+    }
+
+    /// All of them, or none for long: an error ends the start.
+    pub(super) fn open(self, metrics: &Metrics) -> Result<Doors, StartError> {
+        let open = |(listener, port): (Listener, Closed)| match port.open(metrics) {
+            Ok(opened) => Ok((listener, opened)),
+            Err(error) => Err(StartError::Listen(shown(&listener), error)),
+        };
+        Ok(Doors(self.0.into_iter().map(open).collect::<Result<_, _>>()?))
+    }
+}
+
+impl Doors {
+    /// Lets clients in at every listener.
+    pub(super) async fn accept(
+        self,
+        config: &BrokerConfig,
+        ctx: &Ctx,
+        roster: &Arc<Roster>,
+    ) -> Accepted {
+        let budget = usize::try_from(config.request_memory_bytes()).unwrap_or(usize::MAX);
+        let budget = Budget::new(budget);
+        let gateways = Gateways::new(&ctx.env);
+        let mut accepted = Accepted { accepting: JoinSet::new(), limits: Vec::new() };
+        for (listener, opened) in self.0 {
+            let limits = limits::of_listener(config, &listener.name).await;
+            let limits = Arc::new(ArcSwap::from_pointee(limits));
+            accepted.limits.push((listener.name.clone(), Arc::clone(&limits)));
+            let telling = Telling { listener, gateways: Arc::clone(&gateways) };
+            say_awaiting(&opened, &telling);
+            accepted.accepting.spawn(opened.accept(Accepting {
+                service: Arc::new(ctx.clone()),
+                metrics: Arc::clone(&ctx.metrics),
+                limits,
+                roster: Arc::clone(roster),
+                budget: Arc::clone(&budget),
+                telling: Arc::new(telling),
+            }));
+        }
+        accepted
+    }
+}
+
+fn shown(listener: &Listener) -> String {
+    format!("{}://{}", listener.name, listener.bind)
+}
+
+fn say_awaiting(opened: &Opened, telling: &Telling) {
+    if let Ok(address) = opened.address() {
+        info!(
+            target: "kafka.network.DataPlaneAcceptor",
+            "Awaiting socket connections on {}:{}.",
+            address.ip(),
+            address.port()
+        );
+        let told = telling.in_words(address.port());
+        info!(target: "kafka.network.DataPlaneAcceptor", "{told}");
+    }
+}
