@@ -2,7 +2,8 @@
 
 use super::buffers::Buffers;
 use super::error::CleanError;
-use super::offset_map::OffsetMap;
+use super::offset_map::{Hash, OffsetMap};
+use super::records::{taken, taken_together};
 use super::transactions::Transactions;
 use super::walk::opened;
 use crate::log::validate;
@@ -165,41 +166,47 @@ impl Rules<'_> {
     ) -> Result<Sifted, CleanError> {
         let mut sifted = Sifted { max_timestamp: i64::MIN, ..Sifted::default() };
         let is_past_horizon = header.has_delete_horizon() && header.base_timestamp <= self.now_ms;
-        let mut rest = all;
-        // The kept records that were not copied yet, from here up to `rest`.
-        let mut run = all;
-        for _ in 0..header.record_count {
-            let before = rest;
-            let record = taken(&mut rest, header)?;
-            if self.keeps(header, &record, is_past_horizon) {
-                sifted.kept += 1;
-                sifted.has_tombstone |= record.is_tombstone;
-                let time = header.base_timestamp.wrapping_add(record.timestamp_delta);
-                sifted.max_timestamp = sifted.max_timestamp.max(time);
-            } else {
-                sifted.dropped += 1;
-                into.extend_from_slice(run.get(..run.len() - before.len()).unwrap_or_default());
-                run = rest;
+        // The kept records that were not copied yet are those from `run` up to `at`.
+        let (mut rest, mut run, mut at) = (all, 0, 0);
+        let mut left = header.record_count;
+        while 0 < left {
+            for (record, hash) in taken_together(self.map, &mut rest, header, &mut left)? {
+                let end = at + record.bytes.len();
+                if self.keeps(header, (&record, hash), is_past_horizon) {
+                    sifted.kept += 1;
+                    sifted.has_tombstone |= record.is_tombstone;
+                    let time = header.base_timestamp.wrapping_add(record.timestamp_delta);
+                    sifted.max_timestamp = sifted.max_timestamp.max(time);
+                } else {
+                    sifted.dropped += 1;
+                    into.extend_from_slice(all.get(run..at).unwrap_or_default());
+                    run = end;
+                }
+                at = end;
             }
         }
         if !rest.is_empty() {
             let reason = "bytes follow its last record";
             return Err(CleanError::unreadable(header.base_offset, &reason));
         }
-        into.extend_from_slice(run);
+        into.extend_from_slice(all.get(run..).unwrap_or_default());
         Ok(sifted)
     }
 
-    fn keeps(&self, header: &BatchHeader, record: &RawRecord<'_>, is_past_horizon: bool) -> bool {
+    fn keeps(
+        &self,
+        header: &BatchHeader,
+        (record, hash): (&RawRecord<'_>, Hash),
+        is_past_horizon: bool,
+    ) -> bool {
         let offset = header.base_offset.wrapping_add(record.offset_delta.into());
         if self.latest < offset {
             return true;
         }
-        let Some(key) = record.key else { return false };
-        if record.is_tombstone && is_past_horizon {
+        if record.key.is_none() || (record.is_tombstone && is_past_horizon) {
             return false;
         }
-        self.map.get(key).is_none_or(|last| last <= offset)
+        self.map.get(hash).is_none_or(|last| last <= offset)
     }
 
     /// A marker that nobody needs stays until its time has come, which begins now.
@@ -239,10 +246,6 @@ impl Rules<'_> {
         header.base_timestamp = horizon_ms;
         Ok(())
     }
-}
-
-fn taken<'a>(rest: &mut &'a [u8], header: &BatchHeader) -> Result<RawRecord<'a>, CleanError> {
-    RawRecord::take(rest).map_err(|fault| CleanError::unreadable(header.base_offset, &fault))
 }
 
 fn too_large(header: &BatchHeader) -> CleanError {

@@ -5,11 +5,11 @@ use super::cleanable::Cleanable;
 use super::error::CleanError;
 use super::offset_map::OffsetMap;
 use super::pass::{CleanOptions, Pass};
+use super::records::taken_together;
 use super::transactions::Transactions;
 use super::walk::{Step, opened};
 use crate::log::validate::end_marker;
 use crate::segment::Located;
-use protocol::records::RawRecord;
 use protocol::records::batch::BatchHeader;
 
 impl Pass<'_> {
@@ -64,13 +64,13 @@ fn note_keys(
     mut records: &[u8],
     first_dirty: i64,
 ) -> Result<Option<i64>, CleanError> {
-    for _ in 0..header.record_count {
-        let record = RawRecord::take(&mut records)
-            .map_err(|fault| CleanError::unreadable(header.base_offset, &fault))?;
-        let offset = header.base_offset.wrapping_add(record.offset_delta.into());
-        let Some(key) = record.key.filter(|_| first_dirty <= offset) else { continue };
-        if !map.put(key, offset) {
-            return Ok(Some(offset));
+    let mut left = header.record_count;
+    while 0 < left {
+        for (record, hash) in taken_together(map, &mut records, header, &mut left)? {
+            let offset = header.base_offset.wrapping_add(record.offset_delta.into());
+            if record.key.is_some() && first_dirty <= offset && !map.put(hash, offset) {
+                return Ok(Some(offset));
+            }
         }
     }
     Ok(None)

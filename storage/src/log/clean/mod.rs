@@ -23,6 +23,7 @@ mod keys;
 mod offset_map;
 mod output;
 mod pass;
+mod records;
 mod rewrite;
 mod swap;
 mod transactions;

@@ -10,6 +10,14 @@ use std::hash::Hasher;
 /// Bytes of an entry.
 pub(super) const ENTRY_LEN: usize = 24;
 
+/// Keys that are looked up together. A look-up waits for memory, 100 ns and more where the map is
+/// large, and does little else; so many wait at once, see [`OffsetMap::hashes`].
+pub(super) const TOGETHER: usize = 16;
+
+/// What a key is known by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Hash([u64; 2]);
+
 /// Both halves of the hash, and the offset plus one, so that zeros are a free slot.
 type Slot = [u64; 3];
 
@@ -38,10 +46,21 @@ impl OffsetMap {
         }
     }
 
-    /// Notes that `key` stands at `offset`, above all noted before. False: it is full, and the key
-    /// is not in it.
-    pub(super) fn put(&mut self, key: &[u8], offset: i64) -> bool {
-        let hash = self.hash(key);
+    /// The hashes of some keys, each with what the map has of it on its way from memory.
+    pub(super) fn hashes(&self, keys: [&[u8]; TOGETHER]) -> [Hash; TOGETHER] {
+        let hashes = keys.map(|key| self.hash(key));
+        // None of these reads waits for another one.
+        let touched = hashes.map(|hash| {
+            let slot = self.slots.get(start(self.slots.len(), hash));
+            slot.map_or(0, |slot| slot[0] ^ slot[2])
+        });
+        std::hint::black_box(touched);
+        hashes
+    }
+
+    /// Notes that a key stands at `offset`, above all noted before. False: the map is full, and the
+    /// key is not in it.
+    pub(super) fn put(&mut self, hash: Hash, offset: i64) -> bool {
         let behind = offset.cast_unsigned().wrapping_add(1);
         let is_full = self.len_max <= self.len;
         let at = find(&self.slots, hash);
@@ -52,13 +71,13 @@ impl OffsetMap {
             }
             self.len += 1;
         }
-        *slot = [hash[0], hash[1], behind];
+        *slot = [hash.0[0], hash.0[1], behind];
         true
     }
 
-    /// The last offset of `key`; None: none was noted.
-    pub(super) fn get(&self, key: &[u8]) -> Option<i64> {
-        let [_, _, behind] = self.slots.get(find(&self.slots, self.hash(key)))?;
+    /// The last offset of a key; None: none was noted.
+    pub(super) fn get(&self, hash: Hash) -> Option<i64> {
+        let [_, _, behind] = self.slots.get(find(&self.slots, hash))?;
         behind.checked_sub(1).map(u64::cast_signed)
     }
 
@@ -67,21 +86,27 @@ impl OffsetMap {
         self.len
     }
 
-    fn hash(&self, key: &[u8]) -> [u64; 2] {
+    fn hash(&self, key: &[u8]) -> Hash {
         let mut hasher = SipHasher13::new_with_keys(self.secret[0], self.secret[1]);
         hasher.write(key);
         let hash = hasher.finish128();
-        [hash.h1, hash.h2]
+        Hash([hash.h1, hash.h2])
     }
+}
+
+/// Where the search for a key begins in so many slots.
+#[inline]
+fn start(count: usize, hash: Hash) -> usize {
+    let count = u128::try_from(count).unwrap_or(0);
+    usize::try_from((u128::from(hash.0[0]) * count) >> 64).unwrap_or(0)
 }
 
 /// Where the key with that hash stands, or would.
 #[inline]
-fn find(slots: &[Slot], hash: [u64; 2]) -> usize {
-    let count = u128::try_from(slots.len()).unwrap_or(0);
-    let start = usize::try_from((u128::from(hash[0]) * count) >> 64).unwrap_or(0);
+fn find(slots: &[Slot], hash: Hash) -> usize {
+    let start = start(slots.len(), hash);
     let (before, from) = slots.split_at_checked(start).unwrap_or((slots, &[]));
-    let is_it = |slot: &Slot| slot[2] == 0 || (slot[0], slot[1]) == (hash[0], hash[1]);
+    let is_it = |slot: &Slot| slot[2] == 0 || [slot[0], slot[1]] == hash.0;
     match from.iter().position(is_it) {
         Some(at) => start + at,
         // One is always free.
@@ -109,17 +134,28 @@ mod tests {
         OffsetMap::new(bytes, load_factor, keys_max, [1, 2])
     }
 
+    fn put(map: &mut OffsetMap, key: &[u8], offset: i64) -> bool {
+        map.put(map.hash(key), offset)
+    }
+
+    fn get(map: &OffsetMap, key: &[u8]) -> Option<i64> {
+        map.get(map.hash(key))
+    }
+
     #[test]
     fn the_last_offset_of_each_key_is_known() {
         let mut map = map(1 << 20, 0.9, 1000);
         for offset in 0..3000_i64 {
-            assert!(map.put(&(offset % 1000).to_be_bytes(), offset));
+            assert!(put(&mut map, &(offset % 1000).to_be_bytes(), offset));
         }
         assert_eq!(map.len(), 1000);
         for key in 0..1000_i64 {
-            assert_eq!(map.get(&key.to_be_bytes()), Some(key + 2000));
+            assert_eq!(get(&map, &key.to_be_bytes()), Some(key + 2000));
         }
-        assert_eq!((map.get(b"other"), map.get(b"")), (None, None));
+        assert_eq!((get(&map, b"other"), get(&map, b"")), (None, None));
+        let mut keys: [&[u8]; TOGETHER] = [b""; TOGETHER];
+        keys[3] = b"key";
+        assert_eq!(map.hashes(keys), keys.map(|key| map.hash(key)));
     }
 
     #[test]
@@ -141,10 +177,10 @@ mod tests {
     fn a_full_one_takes_what_it_has_and_nothing_new() {
         let mut map = map(240, 0.5, 1000);
         for key in 0..5_u8 {
-            assert!(map.put(&[key], key.into()));
+            assert!(put(&mut map, &[key], key.into()));
         }
-        assert!(!map.put(&[5], 5));
-        assert!(map.put(&[2], 6));
-        assert_eq!((map.get(&[5]), map.get(&[2]), map.get(&[4])), (None, Some(6), Some(4)));
+        assert!(!put(&mut map, &[5], 5));
+        assert!(put(&mut map, &[2], 6));
+        assert_eq!([5, 2, 4].map(|key| get(&map, &[key])), [None, Some(6), Some(4)]);
     }
 }
