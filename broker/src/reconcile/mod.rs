@@ -5,6 +5,7 @@ mod follow;
 mod open;
 mod parts;
 mod reconciler;
+mod renamed;
 
 pub use follow::follow;
 pub use parts::Parts;

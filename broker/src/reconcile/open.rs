@@ -1,6 +1,7 @@
 //! Opening logs, many at a time: those that a start finds, and those that a change asks for.
 
 use super::parts::Parts;
+use super::renamed::Renamed;
 use crate::partition::{Dir, Partition, Place};
 use kraft::image::Image;
 use protocol::ids::{TopicPartition, Uuid};
@@ -102,6 +103,7 @@ pub(super) fn by_partition(
     found: Vec<Found>,
 ) -> BTreeMap<TopicPartition, Here> {
     let mut here = BTreeMap::<TopicPartition, Here>::new();
+    let mut strays = Renamed::default();
     for Found { at, dir, topic_id } in found {
         let topic = image.topic(&at.topic);
         let belongs = topic.is_some_and(|topic| {
@@ -116,13 +118,15 @@ pub(super) fn by_partition(
         let unique = Uuid(parts.env.rng.next_uuid_bytes());
         let Some(log_dir) = dir.log_dir() else { continue };
         match log_dir.set_aside(&at, unique, Suffix::Stray) {
-            Ok(aside) => tracing::warn!(
-                "{at} is not of this cluster's metadata; it is kept as {}",
-                aside.display()
-            ),
+            Ok(aside) => {
+                strays.add(&dir);
+                let aside = aside.display();
+                tracing::warn!("{at} is not of this cluster's metadata; it is kept as {aside}");
+            }
             Err(error) => dir.fail(&format!("setting {at} aside: {error}")),
         }
     }
+    strays.sync();
     here
 }
 
@@ -259,23 +263,31 @@ fn open(
     known: &Known,
 ) -> Result<Arc<Partition>, Error> {
     let log_dir = dir.log_dir().ok_or(Error::Missing)?;
-    let path = if it.is_there {
-        log_dir.partition_path(&it.at)
+    let (path, is_new) = if it.is_there {
+        (log_dir.partition_path(&it.at), false)
     } else {
         log_dir.create_partition(&it.at, it.topic_id)?
     };
-    let offset = |of: &Offsets| of.get(&it.at).copied().unwrap_or(0);
     let now_ms = parts.env.clock.wall_ms();
-    let (log, recovery) = Log::open(Open {
+    let new = Open {
         clean: dir.was_clean,
-        recovery_point: offset(&known.recovery_points),
-        log_start_offset: offset(&known.log_starts),
-        high_watermark: offset(&known.watermarks),
         producer_id_expiration_ms: i64::from(parts.config.load().values.producer.id_expiration_ms),
         jitter: parts.env.rng.next_u64(),
         ..Open::new(Arc::clone(log_dir.disk()), path, Arc::clone(&it.config), now_ms)
-    })?;
-    report(&it.at, &recovery);
+    };
+    let log = if is_new {
+        Log::create(new)?
+    } else {
+        let offset = |of: &Offsets| of.get(&it.at).copied().unwrap_or(0);
+        let (log, recovery) = Log::open(Open {
+            recovery_point: offset(&known.recovery_points),
+            log_start_offset: offset(&known.log_starts),
+            high_watermark: offset(&known.watermarks),
+            ..new
+        })?;
+        report(&it.at, &recovery);
+        log
+    };
     Ok(Arc::new(Partition::new(it.at.clone(), it.topic_id, Arc::clone(dir), Arc::new(log))))
 }
 

@@ -3,6 +3,7 @@
 use super::assign::Load;
 use super::open::{self, Opening, Wanted, open_all};
 use super::parts::Parts;
+use super::renamed::Renamed;
 use crate::config::BrokerConfig;
 use crate::partition::leader::Term;
 use crate::partition::{Dir, Partition, Place, Settings, Topic};
@@ -153,39 +154,48 @@ impl Reconciler {
     /// Takes what left this broker off the disk; the ids of the topics that are gone altogether.
     fn give_up(&mut self, delta: &Delta) -> Vec<Uuid> {
         let node = self.parts.node_id;
+        let mut renamed = Renamed::default();
         for change in &delta.partitions {
             let stays = change.new.as_ref().is_some_and(|new| new.has_replica(node));
             if stays {
                 continue;
             }
             if let Some(it) = self.lacking.remove(&(change.topic_id, change.partition)) {
-                self.set_aside(&it.dir, &it.at, it.config.file_delete_delay_ms);
+                self.set_aside(&it.dir, &it.at, it.config.file_delete_delay_ms, &mut renamed);
             }
             let place = self.parts.table.topic_by_id(change.topic_id);
             let place = place.as_ref().and_then(|topic| topic.partition(change.partition));
             if let Some(partition) = place.and_then(Place::open) {
-                self.delete(partition);
+                self.delete(partition, &mut renamed);
             }
         }
+        renamed.sync();
         delta.topics_deleted.iter().map(|(_, id)| *id).collect()
     }
 
-    fn delete(&self, partition: &Partition) {
+    fn delete(&self, partition: &Partition, renamed: &mut Renamed) {
         partition.retire();
         let (log, at) = (partition.log(), partition.name());
         let delay_ms = log.config().file_delete_delay_ms;
-        if let Some(aside) = self.set_aside(&partition.dir, &at, delay_ms) {
+        if let Some(aside) = self.set_aside(&partition.dir, &at, delay_ms, renamed) {
             log.moved_to(aside);
         }
     }
 
     /// Renames a partition's folder, if there is one, so that the name is free at once, and has it
     /// unlinked after the delay. Its new path.
-    fn set_aside(&self, dir: &Dir, at: &TopicPartition, delay_ms: i64) -> Option<PathBuf> {
+    fn set_aside(
+        &self,
+        dir: &Arc<Dir>,
+        at: &TopicPartition,
+        delay_ms: i64,
+        renamed: &mut Renamed,
+    ) -> Option<PathBuf> {
         let log_dir = dir.log_dir()?;
         let unique = Uuid(self.parts.env.rng.next_uuid_bytes());
         match log_dir.set_aside(at, unique, Suffix::Delete) {
             Ok(aside) => {
+                renamed.add(dir);
                 let delay = Duration::from_millis(u64::try_from(delay_ms).unwrap_or(0));
                 let now = self.parts.env.clock.monotonic();
                 self.parts.doomed.put(aside.clone(), now.saturating_add(delay));

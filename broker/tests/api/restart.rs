@@ -168,6 +168,21 @@ fn a_folder_of_another_topic_of_that_name_is_kept_aside() {
 }
 
 #[test]
+fn many_partitions_of_a_topic_cost_the_syncs_of_one() {
+    let mut broker = Broker::new();
+    let syncs = |broker: &Broker| {
+        [Operation::Sync, Operation::SyncDir].map(|operation| broker.disk.count(operation))
+    };
+    for count in [1, 50] {
+        let before = syncs(&broker);
+        let id = broker.create("t", count, &[]);
+        broker.delete(id);
+        let cost = [0, 1].map(|it| syncs(&broker)[it] - before[it]);
+        assert_eq!(cost, [0, 2], "the names of what was made, and of what was renamed");
+    }
+}
+
+#[test]
 fn a_deleted_topic_leaves_the_disk_after_the_delay() {
     let mut broker = Broker::new();
     let id = broker.create("t", 2, &[("file.delete.delay.ms", "5000")]);

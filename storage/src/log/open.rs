@@ -8,89 +8,143 @@ use super::writer::Writer;
 use crate::disk;
 use crate::epoch::LeaderEpochs;
 use crate::error::Error;
-use crate::producer::snapshot;
-use crate::segment::Home;
+use crate::producer::{Producers, snapshot};
+use crate::segment::{Home, Segment};
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+/// What a log begins with.
+struct Found {
+    loaded: Loaded,
+    recovery_point: i64,
+    epochs: LeaderEpochs,
+    epochs_unsaved: bool,
+    producers: Producers,
+    /// The offset of the newest snapshot of them.
+    snapshot: i64,
+    /// Bytes of the batches behind it.
+    unsnapshotted_bytes: u64,
+}
 
 impl Log {
     /// Opens a log, or makes a new one. After an unclean stop this reads what was written since the
     /// recovery point, and no more.
     pub fn open(open: Open) -> Result<(Log, Recovery), Error> {
         disk::mkdir_all(&*open.disk, &open.dir)?;
-        let interval = open.config.index_interval_bytes;
-        let home = Home::new(open.disk.clone(), open.dir.clone(), interval);
+        let home = home(&open);
         let mut recovery = Recovery::default();
-        let Loaded { segments, log_start, log_end } =
-            recover::segments(&home, &open, &mut recovery)?;
-        let Some(active) = segments.last().cloned() else { return Err(Error::Missing) };
-        let dir = home.dir();
-        let mut epochs = LeaderEpochs::load(&*open.disk, &dir)?;
-        let expiry = (open.now_ms, open.producer_id_expiration_ms);
-        let mut producers = snapshot::load_latest(&*open.disk, &dir, (log_start, log_end), expiry)?;
-        let newest = producers.end();
-        let was = epochs.clone();
-        if !open.clean {
-            // A process that died may have left them to be synced by this one.
-            home.names_unsynced.store(true, Ordering::Release);
-            home.id_unsynced.store(true, Ordering::Release);
-        }
-        let from = if epochs.is_none() { log_start } else { newest };
-        let known = epochs.get_or_insert_default();
-        let replayed = recover::replay(&home, &segments, from, (&mut producers, known))?;
-        // What a snapshot has seen is in the indexes, see `Log::snapshot_at_end`.
-        let border = if open.clean { i64::MAX } else { open.recovery_point.max(newest) };
-        recover::mend_aborted(&home, &segments, border, &replayed.aborted)?;
-        producers.expire(open.now_ms, open.producer_id_expiration_ms);
-        let mut epochs = epochs.unwrap_or_default();
-        epochs.truncate_from_end(log_end);
-        epochs.truncate_from_start(log_start);
-        epochs.shrink();
-        // The next flush writes them: what brought them to this will do so again.
-        let epochs_unsaved =
-            was.as_ref() != Some(&epochs) && !(was.is_none() && epochs.entries().is_empty());
-        // What was deleted may be what it is.
-        let damages = segments.iter().flat_map(|segment| segment.damages());
-        recovery.damaged = damages.filter(|damage| log_start < damage.next_offset).collect();
-        let recovery_point = if open.clean { log_end } else { open.recovery_point.min(log_end) };
-        let unstable = producers.first_unstable_offset().unwrap_or(i64::MAX);
-        let is_durable = open.config.is_durable();
-        let log = Log {
-            home,
-            segments: ArcSwap::from_pointee(segments),
-            config: ArcSwap::new(open.config),
-            log_start: AtomicI64::new(log_start),
-            log_end: AtomicI64::new(log_end),
-            high_watermark: AtomicI64::new(open.high_watermark.clamp(log_start, log_end)),
-            first_unstable: AtomicI64::new(unstable),
-            recovery_point: AtomicI64::new(recovery_point),
-            unflushed_since_ms: AtomicI64::new(open.now_ms),
-            unsnapshotted_bytes: AtomicU64::new(replayed.bytes),
-            may_reserve: AtomicBool::new(true),
-            is_closed: AtomicBool::new(false),
-            is_failed: AtomicBool::new(false),
-            failure: Mutex::new(None),
-            epochs: RwLock::new(epochs),
-            epochs_unsaved: AtomicBool::new(epochs_unsaved),
-            saving_epochs: Mutex::new(()),
-            writer: Mutex::new(Writer {
-                active,
-                producers,
-                first_timestamp: None,
-                jitter: open.jitter,
-                reserved_to: 0,
-                cannot_reserve: false,
-                snapshot: newest,
-            }),
-            flushing: Mutex::default(),
-            replacing: Mutex::default(),
-            swapping: RwLock::default(),
-        };
-        if is_durable {
-            // No reader may pass what is synced, and what was read here counts as acknowledged.
-            log.flush(log.log_end())?;
-        }
-        Ok((log, recovery))
+        let found = found(&home, &open, &mut recovery)?;
+        Ok((with(home, open, found)?, recovery))
     }
+
+    /// A new log in a folder that was made just now: nothing is looked for in it.
+    pub fn create(open: Open) -> Result<Log, Error> {
+        let home = home(&open);
+        home.id_unsynced.store(true, Ordering::Release);
+        let start = open.log_start_offset;
+        let segment = Segment::create(&home, start, open.now_ms)?;
+        let found = Found {
+            loaded: Loaded { segments: vec![Arc::new(segment)], log_start: start, log_end: start },
+            recovery_point: start,
+            epochs: LeaderEpochs::default(),
+            epochs_unsaved: false,
+            producers: Producers::starting_at(start),
+            snapshot: start,
+            unsnapshotted_bytes: 0,
+        };
+        with(home, open, found)
+    }
+}
+
+fn home(open: &Open) -> Home {
+    Home::new(open.disk.clone(), open.dir.clone(), open.config.index_interval_bytes)
+}
+
+fn found(home: &Home, open: &Open, recovery: &mut Recovery) -> Result<Found, Error> {
+    let loaded = recover::segments(home, open, recovery)?;
+    let Loaded { segments, log_start, log_end } = &loaded;
+    let (log_start, log_end) = (*log_start, *log_end);
+    let dir = home.dir();
+    let mut epochs = LeaderEpochs::load(&*open.disk, &dir)?;
+    let expiry = (open.now_ms, open.producer_id_expiration_ms);
+    let mut producers = snapshot::load_latest(&*open.disk, &dir, (log_start, log_end), expiry)?;
+    let newest = producers.end();
+    let was = epochs.clone();
+    if !open.clean {
+        // A process that died may have left them to be synced by this one.
+        home.names_unsynced.store(true, Ordering::Release);
+        home.id_unsynced.store(true, Ordering::Release);
+    }
+    let from = if epochs.is_none() { log_start } else { newest };
+    let known = epochs.get_or_insert_default();
+    let replayed = recover::replay(home, segments, from, (&mut producers, known))?;
+    // What a snapshot has seen is in the indexes, see `Log::snapshot_at_end`.
+    let border = if open.clean { i64::MAX } else { open.recovery_point.max(newest) };
+    recover::mend_aborted(home, segments, border, &replayed.aborted)?;
+    producers.expire(open.now_ms, open.producer_id_expiration_ms);
+    let mut epochs = epochs.unwrap_or_default();
+    epochs.truncate_from_end(log_end);
+    epochs.truncate_from_start(log_start);
+    epochs.shrink();
+    // The next flush writes them: what brought them to this will do so again.
+    let epochs_unsaved =
+        was.as_ref() != Some(&epochs) && !(was.is_none() && epochs.entries().is_empty());
+    // What was deleted may be what it is.
+    let damages = segments.iter().flat_map(|segment| segment.damages());
+    recovery.damaged = damages.filter(|damage| log_start < damage.next_offset).collect();
+    let recovery_point = if open.clean { log_end } else { open.recovery_point.min(log_end) };
+    Ok(Found {
+        loaded,
+        recovery_point,
+        epochs,
+        epochs_unsaved,
+        producers,
+        snapshot: newest,
+        unsnapshotted_bytes: replayed.bytes,
+    })
+}
+
+fn with(home: Home, open: Open, found: Found) -> Result<Log, Error> {
+    let Loaded { segments, log_start, log_end } = found.loaded;
+    let Some(active) = segments.last().cloned() else { return Err(Error::Missing) };
+    let unstable = found.producers.first_unstable_offset().unwrap_or(i64::MAX);
+    let is_durable = open.config.is_durable();
+    let log = Log {
+        home,
+        segments: ArcSwap::from_pointee(segments),
+        config: ArcSwap::new(open.config),
+        log_start: AtomicI64::new(log_start),
+        log_end: AtomicI64::new(log_end),
+        high_watermark: AtomicI64::new(open.high_watermark.clamp(log_start, log_end)),
+        first_unstable: AtomicI64::new(unstable),
+        recovery_point: AtomicI64::new(found.recovery_point),
+        unflushed_since_ms: AtomicI64::new(open.now_ms),
+        unsnapshotted_bytes: AtomicU64::new(found.unsnapshotted_bytes),
+        may_reserve: AtomicBool::new(true),
+        is_closed: AtomicBool::new(false),
+        is_failed: AtomicBool::new(false),
+        failure: Mutex::new(None),
+        epochs: RwLock::new(found.epochs),
+        epochs_unsaved: AtomicBool::new(found.epochs_unsaved),
+        saving_epochs: Mutex::new(()),
+        writer: Mutex::new(Writer {
+            active,
+            producers: found.producers,
+            first_timestamp: None,
+            jitter: open.jitter,
+            reserved_to: 0,
+            cannot_reserve: false,
+            snapshot: found.snapshot,
+        }),
+        flushing: Mutex::default(),
+        replacing: Mutex::default(),
+        swapping: RwLock::default(),
+    };
+    if is_durable {
+        // No reader may pass what is synced, and what was read here counts as acknowledged.
+        log.flush(log.log_end())?;
+    }
+    Ok(log)
 }

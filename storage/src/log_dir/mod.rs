@@ -13,7 +13,7 @@ pub use name::{DirName, METADATA_DIR, METADATA_TOPIC, Suffix};
 
 use crate::checkpoint::{self, Offsets};
 use crate::disk::{self, Disk, Entry, File};
-use crate::error::{Error, is_out_of_files};
+use crate::error::Error;
 use crate::partition_metadata;
 use parking_lot::Mutex;
 use protocol::ids::{TopicPartition, Uuid};
@@ -272,8 +272,8 @@ impl LogDir {
         self.path.join(partition.to_string())
     }
 
-    /// Makes a partition's folder, with its topic's id in it. One that a crash left without an id
-    /// is taken over; one with another topic's id is refused.
+    /// Makes a partition's folder, with its topic's id in it; true: there was none. One that a crash
+    /// left without an id is taken over; one with another topic's id is refused.
     ///
     /// Nothing is synced, because many are made at once: [`LogDir::sync_names`] follows, before
     /// anybody hears of them, and the first flush of the log, which makes durable what is inside.
@@ -281,7 +281,7 @@ impl LogDir {
         &self,
         partition: &TopicPartition,
         topic_id: Uuid,
-    ) -> Result<PathBuf, Error> {
+    ) -> Result<(PathBuf, bool), Error> {
         let path = self.partition_path(partition);
         let is_new = match self.disk.mkdir(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
@@ -296,16 +296,17 @@ impl LogDir {
                 return Err(Error::malformed(&path, reason));
             }
         }
-        Ok(path)
+        Ok((path, is_new))
     }
 
-    /// Makes durable that the partitions' folders are there.
+    /// Makes durable which folders are there, by which names.
     pub fn sync_names(&self) -> io::Result<()> {
         self.disk.sync_dir(&self.path)
     }
 
-    /// Renames a partition's folder, durably, so that its name is free at once and the files can
-    /// be unlinked later. `unique` is a random id.
+    /// Renames a partition's folder, so that its name is free at once and the files can be unlinked
+    /// later. `unique` is a random id. [`LogDir::sync_names`] follows, once for many; a crash before
+    /// may bring the old name back, which the next start then sets aside.
     pub fn set_aside(
         &self,
         partition: &TopicPartition,
@@ -314,11 +315,7 @@ impl LogDir {
     ) -> io::Result<PathBuf> {
         let aside = self.path.join(name::waiting(partition, unique, suffix));
         self.disk.rename(&self.partition_path(partition), &aside)?;
-        match self.disk.sync_dir(&self.path) {
-            // A crash may bring the old name back, which the next start then sets aside.
-            Err(error) if is_out_of_files(&error) => Ok(aside),
-            synced => synced.map(|()| aside),
-        }
+        Ok(aside)
     }
 
     /// Unlinks a folder that was set aside, leaf by leaf. An interrupted one goes on at the next start.

@@ -252,15 +252,16 @@ fn partitions_are_made_found_set_aside_and_removed() {
     let held = format(&disk, dir(), meta()).unwrap();
     let [a, b] = [("a", 0), ("b", 1)].map(|(topic, number)| TopicPartition::new(topic, number));
     for partition in [&a, &b] {
-        let path = held.create_partition(partition, id(5)).unwrap();
+        let (path, is_new) = held.create_partition(partition, id(5)).unwrap();
         assert_eq!(partition_metadata::read(&disk, &path).unwrap(), Some(id(5)));
-        held.create_partition(partition, id(5)).unwrap();
+        assert_eq!((is_new, held.create_partition(partition, id(5)).unwrap().1), (true, false));
     }
     disk.create(&held.partition_path(&a).join("00000000000000000000.log")).unwrap();
     disk::mkdir_all(&disk, &dir().join("__cluster_metadata-0")).unwrap();
     disk::mkdir_all(&disk, &dir().join("lost+found")).unwrap();
     disk.create(&dir().join("file-0")).unwrap();
     let aside = held.set_aside(&a, id(6), Suffix::Delete).unwrap();
+    held.sync_names().unwrap();
     let want = Scan {
         partitions: vec![b],
         has_metadata: true,

@@ -66,6 +66,12 @@ struct Indexes {
     times: Index<TimeEntry>,
 }
 
+impl Indexes {
+    fn empty() -> Indexes {
+        Indexes { offsets: Index::empty(), times: Index::empty() }
+    }
+}
+
 /// One segment. Its batches only ever grow in number; a truncated one is another `Segment`.
 #[derive(Debug)]
 pub struct Segment {
@@ -118,7 +124,7 @@ impl Segment {
         }
     }
 
-    /// A new, empty one, and its files.
+    /// A new, empty one, and its log file.
     pub fn create(home: &Home, base: i64, now_ms: i64) -> io::Result<Segment> {
         let path = home.path(Kind::Log, base);
         let file = match home.disk.create(&path) {
@@ -134,10 +140,7 @@ impl Segment {
         };
         home.names_unsynced.store(true, Ordering::Release);
         let segment = Segment::with(base, file, Mark { relative: 0, position: 0 }, now_ms);
-        let dir = home.dir();
-        let place = segment.place(home, &dir);
-        let indexes = Indexes { offsets: Index::create(place)?, times: Index::create(place)? };
-        segment.indexes.get_or_init(|| indexes);
+        segment.indexes.get_or_init(Indexes::empty);
         Ok(segment)
     }
 
@@ -150,7 +153,8 @@ impl Segment {
     }
 
     fn place<'a>(&self, home: &'a Home, dir: &'a Path) -> Place<'a> {
-        Place { disk: &*home.disk, dir, base: self.base }
+        let names_unsynced = &home.names_unsynced;
+        Place { disk: &*home.disk, dir, base: self.base, names_unsynced }
     }
 
     pub fn base(&self) -> i64 {
@@ -272,7 +276,7 @@ impl Segment {
     fn make_indexes(&self, home: &Home) -> Result<Indexes, ScanError> {
         let dir = home.dir();
         let place = self.place(home, &dir);
-        let indexes = self.fresh_indexes(home, place)?;
+        let indexes = self.fresh_indexes();
         self.visit(0, |found| Ok(self.index(place, &indexes, found, home)?))?;
         if self.is_sealed() {
             self.finish_times(place, &indexes)?;
@@ -282,12 +286,11 @@ impl Segment {
         Ok(indexes)
     }
 
-    fn fresh_indexes(&self, home: &Home, place: Place<'_>) -> io::Result<Indexes> {
-        home.names_unsynced.store(true, Ordering::Release);
+    fn fresh_indexes(&self) -> Indexes {
         self.indexes_synced.store(false, Ordering::Release);
         *self.largest.lock() = None;
         self.unindexed.store(0, Ordering::Relaxed);
-        Ok(Indexes { offsets: Index::create(place)?, times: Index::create(place)? })
+        Indexes::empty()
     }
 
     /// Throws the indexes away and makes them anew.
@@ -422,8 +425,8 @@ impl Segment {
         let Some(indexes) = self.indexes.get() else { return Ok(()) };
         if !self.is_sealed() {
             self.finish_times(place, indexes)?;
-            indexes.offsets.write_out(place)?;
-            indexes.times.write_out(place)?;
+            indexes.offsets.close(place)?;
+            indexes.times.close(place)?;
             self.give_blocks_back()?;
         }
         Ok(())

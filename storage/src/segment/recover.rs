@@ -44,7 +44,7 @@ impl Segment {
             self.indexes = OnceLock::from(indexes);
             return Ok(from);
         }
-        self.indexes = OnceLock::from(self.fresh_indexes(home, place)?);
+        self.indexes = OnceLock::from(self.fresh_indexes());
         Ok(0)
     }
 
@@ -77,7 +77,7 @@ impl Segment {
             if trust == Trust::All {
                 return Ok(None);
             }
-            times = Index::create(place)?;
+            times = Index::empty();
         }
         Ok(Some(Indexes { offsets, times }))
     }

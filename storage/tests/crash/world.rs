@@ -75,15 +75,20 @@ impl World {
             Ok(offsets.get(&partition()).copied().unwrap_or(0))
         };
         let recovery_point = read(RECOVERY_POINT)?;
-        let path = dir.create_partition(&partition(), id()).map_err(failed)?;
-        let (log, recovery) = Log::open(Open {
-            clean,
-            recovery_point,
-            log_start_offset: read(LOG_START)?,
-            high_watermark: read(REPLICATION)?,
-            ..Open::new(dir.disk().clone(), path, config, NOW_MS)
-        })
-        .map_err(failed)?;
+        let (path, is_new) = dir.create_partition(&partition(), id()).map_err(failed)?;
+        let new = Open::new(dir.disk().clone(), path, config, NOW_MS);
+        let (log, recovery) = if is_new {
+            (Log::create(new).map_err(failed)?, Recovery::default())
+        } else {
+            Log::open(Open {
+                clean,
+                recovery_point,
+                log_start_offset: read(LOG_START)?,
+                high_watermark: read(REPLICATION)?,
+                ..new
+            })
+            .map_err(failed)?
+        };
         dir.sync_names().map_err(failed)?;
         Ok((Opened { dir, log, recovery_point, clean }, recovery))
     }

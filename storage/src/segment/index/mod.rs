@@ -1,8 +1,9 @@
 //! A sparse index: entries of one size in growing order, those written to its file and a few in memory.
 //!
 //! The active segment's entries gather in memory and go to the file a block at a time, so that an
-//! append costs no second system call and an idle partition holds no buffer. What a crash takes of
-//! them, recovery makes again from the log. Kafka opens such a file as it is.
+//! append costs no second system call and an idle partition holds no buffer; there is no file before
+//! the first block. What a crash takes of them, recovery makes again from the log. Kafka opens such
+//! a file as it is.
 
 use crate::disk::{Disk, File, Map, read_whole};
 use crate::segment::name::Kind;
@@ -10,6 +11,7 @@ use parking_lot::Mutex;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// So many entries are read at once.
 const BLOCK_ENTRIES: u32 = 64;
@@ -100,6 +102,8 @@ struct State<E> {
     written: u32,
     pending: Vec<E>,
     last: Option<E>,
+    /// There is no file yet; what stands in its place is none.
+    is_unmade: bool,
     /// Open while entries come, closed once the segment is sealed or idle.
     file: Option<Arc<dyn File>>,
     /// Of a sealed segment, from its first look-up on.
@@ -113,6 +117,8 @@ pub struct Place<'a> {
     pub disk: &'a dyn Disk,
     pub dir: &'a Path,
     pub base: i64,
+    /// Set when a file is made.
+    pub names_unsynced: &'a AtomicBool,
 }
 
 impl Place<'_> {
@@ -127,13 +133,22 @@ impl Place<'_> {
             // Not cut in place: somebody may hold a map of it.
             self.disk.remove(&path)?;
         }
+        self.names_unsynced.store(true, Ordering::Release);
         self.disk.create(&path)
     }
 }
 
 impl<E: Entry> State<E> {
     fn empty(sealed: bool) -> State<E> {
-        State { written: 0, pending: Vec::new(), last: None, file: None, map: None, sealed }
+        State {
+            written: 0,
+            pending: Vec::new(),
+            last: None,
+            is_unmade: false,
+            file: None,
+            map: None,
+            sealed,
+        }
     }
 
     fn len(&self) -> u32 {
@@ -143,8 +158,10 @@ impl<E: Entry> State<E> {
     fn file(&mut self, place: Place<'_>) -> io::Result<&Arc<dyn File>> {
         let file = match self.file.take() {
             Some(file) => file,
+            None if self.is_unmade => place.fresh::<E>()?,
             None => place.open::<E>()?,
         };
+        self.is_unmade = false;
         Ok(self.file.insert(file))
     }
 
@@ -228,10 +245,9 @@ impl<E: Entry> State<E> {
 }
 
 impl<E: Entry> Index<E> {
-    /// A new index, and its file.
-    pub fn create(place: Place<'_>) -> io::Result<Index<E>> {
-        place.fresh::<E>()?;
-        Ok(Index(Mutex::new(State::empty(false))))
+    /// A new index, whose file is made when something is written to it.
+    pub fn empty() -> Index<E> {
+        Index(Mutex::new(State { is_unmade: true, ..State::empty(false) }))
     }
 
     /// One that stands on the disk. Ok(None): what stands there cannot be an index.
@@ -316,9 +332,19 @@ impl<E: Entry> Index<E> {
         Ok(())
     }
 
+    /// Writes out what is in memory, and makes the file if that was nothing.
+    pub fn close(&self, place: Place<'_>) -> io::Result<()> {
+        let mut state = self.0.lock();
+        if state.is_unmade {
+            state.file(place)?;
+        }
+        drop(state);
+        self.write_out(place)
+    }
+
     /// No entry will follow.
     pub fn seal(&self, place: Place<'_>) -> io::Result<()> {
-        self.write_out(place)?;
+        self.close(place)?;
         self.0.lock().sealed = true;
         Ok(())
     }
@@ -331,7 +357,7 @@ impl<E: Entry> Index<E> {
 
     /// Makes the file durable.
     pub fn sync(&self, place: Place<'_>) -> io::Result<()> {
-        self.write_out(place)?;
+        self.close(place)?;
         place.open::<E>()?.sync()
     }
 

@@ -8,13 +8,13 @@ fn entry(number: u32) -> OffsetEntry {
 }
 
 fn with<R>(disk: &SimDisk, work: impl Fn(Place<'_>) -> R) -> R {
-    work(Place { disk, dir: Path::new("/"), base: 7 })
+    work(Place { disk, dir: Path::new("/"), base: 7, names_unsynced: &AtomicBool::new(false) })
 }
 
 /// An index of that many entries, the first of them in the file.
 fn filled(disk: &SimDisk, count: u32) -> Index<OffsetEntry> {
     with(disk, |place| {
-        let index = Index::create(place).unwrap();
+        let index = Index::empty();
         (1..=count).for_each(|number| index.push(place, entry(number)).unwrap());
         index
     })
@@ -50,12 +50,33 @@ fn look_ups_are_the_same_in_memory_in_the_file_and_in_a_map() {
 }
 
 #[test]
+fn there_is_no_file_before_there_is_something_to_write() {
+    let disk = SimDisk::default();
+    let names_unsynced = AtomicBool::new(false);
+    let place =
+        Place { disk: &disk, dir: Path::new("/"), base: 7, names_unsynced: &names_unsynced };
+    let is_there = || place.open::<OffsetEntry>().is_ok();
+    let index = Index::empty();
+    index.push(place, entry(1)).unwrap();
+    assert!(!is_there());
+    index.write_out(place).unwrap();
+    assert!(is_there() && names_unsynced.swap(false, Ordering::AcqRel));
+    // What stands there is none of it.
+    let index = Index::<OffsetEntry>::empty();
+    index.write_out(place).unwrap();
+    assert!(!names_unsynced.load(Ordering::Acquire));
+    index.close(place).unwrap();
+    let opened = Index::<OffsetEntry>::open(place, true).unwrap().unwrap();
+    assert_eq!((opened.len(), names_unsynced.load(Ordering::Acquire)), (0, true));
+}
+
+#[test]
 fn what_is_kept_ends_where_it_should_and_goes_on() {
     for (count, kept) in [(0, 0), (10, 0), (10, 3), (10, 10), (200, 64), (200, 70), (200, 199)] {
         let disk = SimDisk::default();
         let index = filled(&disk, count);
         with(&disk, |place| {
-            index.write_out(place).unwrap();
+            index.close(place).unwrap();
             let index = Index::salvage(place, |it: OffsetEntry| it.relative <= kept * 10);
             let index = index.unwrap().unwrap();
             check(&disk, &index, kept);
