@@ -104,17 +104,12 @@ impl Output {
         cx: &mut Context<'_>,
         stream: &mut dyn Stream,
     ) -> Poll<io::Result<usize>> {
-        let mut parts = [IoSlice::new(&[]); PIECES_MAX];
-        let mut used = 0;
-        for (part, piece) in parts.iter_mut().zip(&self.pieces) {
-            let Piece::Bytes(bytes) = piece else { break };
-            *part = IoSlice::new(bytes);
-            used += 1;
-        }
-        let parts = parts.get(..used).unwrap_or_default();
-        let count = match (stream.socket(), self.pieces.get(used)) {
-            (Some(socket), Some(_)) => ready!(poll_send_more(cx, socket, parts))?,
-            _ => ready!(Pin::new(stream).poll_write_vectored(cx, parts))?,
+        let count = match self.pieces.front() {
+            // As nearly always, and cheaper so.
+            Some(Piece::Bytes(bytes)) if self.pieces.len() == 1 => {
+                ready!(Pin::new(stream).poll_write(cx, bytes))?
+            }
+            _ => ready!(self.poll_parts(cx, stream))?,
         };
         if count == 0 {
             return Poll::Ready(Err(ErrorKind::WriteZero.into()));
@@ -130,6 +125,22 @@ impl Output {
             self.pieces.pop_front();
         }
         Poll::Ready(Ok(count))
+    }
+
+    /// The bytes up to the first range, in one write.
+    fn poll_parts(&self, cx: &mut Context<'_>, stream: &mut dyn Stream) -> Poll<io::Result<usize>> {
+        let mut parts = [IoSlice::new(&[]); PIECES_MAX];
+        let mut used = 0;
+        for (part, piece) in parts.iter_mut().zip(&self.pieces) {
+            let Piece::Bytes(bytes) = piece else { break };
+            *part = IoSlice::new(bytes);
+            used += 1;
+        }
+        let parts = parts.get(..used).unwrap_or_default();
+        match (stream.socket(), self.pieces.get(used)) {
+            (Some(socket), Some(_)) => poll_send_more(cx, socket, parts),
+            _ => Pin::new(stream).poll_write_vectored(cx, parts),
+        }
     }
 
     fn poll_file(
