@@ -75,7 +75,8 @@ impl<M: Machine> Coordinator<M> {
         }
     }
 
-    /// Asks every shard that is here, and waits for all.
+    /// Asks every shard that is here, and waits for all. One that goes meanwhile, or could not be
+    /// loaded, keeps nothing here and is passed over, as in Kafka (`GroupCoordinatorService.listGroups`).
     pub async fn ask_all(
         &self,
         request: impl Fn() -> M::Request,
@@ -87,7 +88,10 @@ impl<M: Machine> Coordinator<M> {
             self.shards.load().here.values().map(|shard| ask(shard, request())).collect();
         let mut replies = Vec::with_capacity(asked.len());
         for asked in asked {
-            replies.push(asked.reply().await?);
+            match asked.reply().await {
+                Err(ErrorCode::NotCoordinator) => {}
+                said => replies.push(said?),
+            }
         }
         Ok(replies)
     }

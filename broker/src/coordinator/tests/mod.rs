@@ -142,6 +142,21 @@ async fn what_is_not_known_is_passed_over_and_what_is_damaged_is_not() {
     assert_eq!(now(world.ask("a", Ask::Get)), said("x"));
     tokio::time::sleep(Duration::from_secs(100)).await;
     assert_eq!(now(world.ask("b", Ask::Get)), Err(ErrorCode::NotCoordinator));
+    let all = world.coordinator.ask_all(|| Ask::Get).await;
+    assert_eq!(all, Ok(vec![Said::Values("x".to_owned())]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_one_shard_loads_nobody_is_told_of_all() {
+    let mut world = World::new(2).await;
+    world.ask("a", Ask::Add("x")).reply().await.unwrap();
+    let shard = usize::try_from(world::shard_of("a")).unwrap();
+    world.lead(shard, 2);
+    world.lead(shard, world::NODE);
+    let all = world.coordinator.ask_all(|| Ask::Get).await;
+    assert_eq!(all, Err(ErrorCode::CoordinatorLoadInProgress));
+    world.loaded("a").await;
+    assert_eq!(world.coordinator.ask_all(|| Ask::Get).await.map(|all| all.len()), Ok(2));
 }
 
 #[tokio::test(start_paused = true)]
