@@ -15,7 +15,7 @@ use protocol::messages::{
 use std::time::Duration;
 
 const TOPIC: &str = "of-consumers";
-const OTHER: &str = "of-consumers-too";
+pub(super) const OTHER: &str = "of-consumers-too";
 /// Kafka's number of groups among the kinds of config resources.
 const GROUP: i8 = 32;
 
@@ -23,14 +23,14 @@ fn text(text: &str) -> StrBytes {
     StrBytes::from_string(text.to_owned())
 }
 
-fn beat(group: &str, member: &str, epoch: i32) -> ConsumerGroupHeartbeatRequest {
+pub(super) fn beat(group: &str, member: &str, epoch: i32) -> ConsumerGroupHeartbeatRequest {
     ConsumerGroupHeartbeatRequest::default()
         .with_group_id(GroupId(text(group)))
         .with_member_id(text(member))
         .with_member_epoch(epoch)
 }
 
-fn enter(group: &str, member: &str) -> ConsumerGroupHeartbeatRequest {
+pub(super) fn enter(group: &str, member: &str) -> ConsumerGroupHeartbeatRequest {
     beat(group, member, 0)
         .with_rebalance_timeout_ms(60_000)
         .with_subscribed_topic_names(Some(vec![TopicName(text(TOPIC))]))
@@ -43,7 +43,7 @@ fn owned(side: &Side, partitions: &[i32]) -> Option<Vec<TopicPartitions>> {
 }
 
 /// Topics, a coordinator, and groups that assign anew at once: nothing here waits for a second.
-fn prepare(pair: &mut Pair, groups: &[String]) {
+pub(super) fn prepare(pair: &mut Pair, groups: &[String]) {
     pair.each("topics of consumer groups", 7..=7, |_, _| {
         let topic = |name, count: i32| {
             let topic = CreatableTopic::default().with_name(TopicName(text(name)));

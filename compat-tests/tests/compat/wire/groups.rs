@@ -66,6 +66,18 @@ fn batch(groups: &[(&str, Asked<'_>)]) -> OffsetFetchRequest {
     OffsetFetchRequest::default().with_groups(groups.iter().map(group).collect())
 }
 
+/// Who keeps groups: one of them before version 4, many from then on.
+fn found(pair: &mut Pair) {
+    let find = FindCoordinatorRequest::default;
+    pair.each("a group", 0..=3, |_, _| find().with_key(name("g")));
+    pair.each("a group without a name", 0..=3, |_, _| find().with_key(name("")));
+    let many =
+        |keys: &[&str]| find().with_coordinator_keys(keys.iter().map(|it| name(it)).collect());
+    pair.each("groups", 4..=6, |_, _| many(&["g", "h", "absent", "g"]));
+    pair.each("groups without a name", 4..=6, |_, _| many(&["", " "]));
+    pair.each("no groups", 4..=6, |_, _| many(&[]));
+}
+
 /// Both have their topic of groups, and have read it.
 fn await_coordinators(pair: &Pair) {
     for port in [pair.theirs.port, pair.ours.port] {
@@ -83,6 +95,7 @@ fn await_coordinators(pair: &Pair) {
 
 pub(super) fn offsets(pair: &mut Pair) {
     await_coordinators(pair);
+    found(pair);
     committed(pair);
     refused(pair);
     fetched(pair);

@@ -27,6 +27,8 @@ pub(super) struct Member {
     pub(super) generation: i32,
     pub(super) instance: Option<StrBytes>,
     pub(super) protocols: &'static [&'static str],
+    /// What it says of itself under each.
+    pub(super) metadata: &'static [u8],
 }
 
 impl Member {
@@ -39,6 +41,7 @@ impl Member {
             generation: -1,
             instance: instance.map(text),
             protocols: &["range", "roundrobin"],
+            metadata: SUBSCRIPTION,
         }
     }
 
@@ -46,7 +49,7 @@ impl Member {
         let protocol = |name: &&str| {
             JoinGroupRequestProtocol::default()
                 .with_name(text(*name))
-                .with_metadata(Bytes::from_static(SUBSCRIPTION))
+                .with_metadata(Bytes::from_static(self.metadata))
         };
         let request = JoinGroupRequest::default()
             .with_group_id(self.group.clone())

@@ -15,22 +15,31 @@ use std::time::Duration;
 const REBALANCE_IN_PROGRESS: i16 = 27;
 /// JoinGroup's version from which on members can be static.
 const STATIC_SINCE: i16 = 5;
-const JOIN: i16 = 9;
+pub(super) const JOIN: i16 = 9;
 const SYNC: i16 = 5;
 const HEARTBEAT: i16 = 4;
 const LEAVE: i16 = 5;
 
 /// The steps of one side's story: API and step, and what was answered.
-struct Told<'a> {
+pub(super) struct Told<'a> {
     side: &'a mut Side,
     level: i16,
-    group: String,
+    pub(super) group: String,
     steps: Vec<(String, String)>,
 }
 
 impl Told<'_> {
-    fn member(&self, instance: Option<&str>) -> Member {
+    pub(super) fn member(&self, instance: Option<&str>) -> Member {
         Member::new(self.side, self.level, &self.group, instance)
+    }
+
+    /// A request of somebody who has no connection of its own.
+    pub(super) fn ask<Q: Request>(&mut self, step: &str, request: &Q, version: i16)
+    where
+        Q::Response: Debug,
+    {
+        let told = self.side.ask(request, version);
+        self.steps.push((format!("{}\tv{} {step}", Q::KEY.name(), self.level), told));
     }
 
     fn hear<Q: Request>(&mut self, step: &str, member: &mut Member, newest: i16) -> Q::Response
@@ -48,24 +57,24 @@ impl Told<'_> {
         member.learn(&answer);
     }
 
-    fn join(&mut self, step: &str, member: &mut Member) {
+    pub(super) fn join(&mut self, step: &str, member: &mut Member) {
         member.send(&member.join(), JOIN);
         self.joined(step, member);
     }
 
     /// From version 4 on a dynamic member must ask for its id first.
-    fn take_id(&mut self, step: &str, member: &mut Member) {
+    pub(super) fn take_id(&mut self, step: &str, member: &mut Member) {
         if 4 <= self.level && member.instance.is_none() {
             self.join(&format!("{step} asks for an id"), member);
         }
     }
 
-    fn heartbeat(&mut self, step: &str, member: &mut Member) {
+    pub(super) fn heartbeat(&mut self, step: &str, member: &mut Member) {
         member.send(&member.heartbeat(), HEARTBEAT);
         self.hear::<HeartbeatRequest>(step, member, HEARTBEAT);
     }
 
-    fn hear_of_rebalance(&mut self, member: &mut Member) {
+    pub(super) fn hear_of_rebalance(&mut self, member: &mut Member) {
         until("a rebalance", Duration::from_secs(10), || {
             member.send(&member.heartbeat(), HEARTBEAT);
             let answer = member.receive::<HeartbeatRequest>(HEARTBEAT);
@@ -73,13 +82,13 @@ impl Told<'_> {
         });
     }
 
-    fn sync(&mut self, step: &str, member: &mut Member, ids: &[&StrBytes]) {
+    pub(super) fn sync(&mut self, step: &str, member: &mut Member, ids: &[&StrBytes]) {
         member.send(&member.sync(ids), SYNC);
         self.hear::<SyncGroupRequest>(step, member, SYNC);
     }
 
     /// As members; before version 3 alone, by its id.
-    fn leave(&mut self, step: &str, member: &mut Member, who: &[(&str, Option<&str>)]) {
+    pub(super) fn leave(&mut self, step: &str, member: &mut Member, who: &[(&str, Option<&str>)]) {
         let request = LeaveGroupRequest::default().with_group_id(GroupId(text(&*self.group)));
         let identity = |(id, instance): &(&str, Option<&str>)| {
             MemberIdentity::default()
@@ -96,7 +105,7 @@ impl Told<'_> {
 }
 
 /// Tells the same story on both sides, at every version of JoinGroup from `since` on.
-fn both(pair: &mut Pair, group: &str, since: i16, story: fn(&mut Told<'_>)) {
+pub(super) fn both(pair: &mut Pair, group: &str, since: i16, story: fn(&mut Told<'_>)) {
     for level in since..=JOIN {
         let tell = |side: &mut Side| {
             let group = format!("{group}-{level}");

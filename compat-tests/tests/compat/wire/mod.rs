@@ -12,6 +12,7 @@ mod groups;
 mod lookup;
 mod member;
 mod membership;
+mod mixed_groups;
 mod normal;
 
 use compat_tests::broker::Broker;
@@ -178,6 +179,7 @@ fn equal_requests_get_equal_answers() {
     membership::classic(&mut pair);
     group_records::compare(&mut pair, their_dir.path(), our_dir.path());
     consumer_groups::told(&mut pair);
+    mixed_groups::told(&mut pair);
     admin::deletions(&mut pair);
     frames::refused(&mut pair);
     let rows = rows();
