@@ -2,7 +2,7 @@
 
 use broker::cli::kafka::{self, Kafka};
 use broker::cli::{
-    Asked, Cli, Command, Config, Given as From, Level, Output, Storage, Told, check, manual, render,
+    Asked, Cli, Command, Config, Level, Output, Storage, Told, Where, check, manual, render,
 };
 use broker::config::load::load;
 use broker::config::{BrokerConfig, Given, notify_socket};
@@ -67,7 +67,7 @@ fn as_kafka(asked: Kafka, env: Env) -> Result<ExitCode, String> {
         Kafka::ServerStart(start) if start.is_daemon => {
             start.daemon(&env, &kafka::server::log_dir())?;
         }
-        Kafka::ServerStart(start) => serve(&start.given, None, env)?,
+        Kafka::ServerStart(start) => serve(&start.place, None, env)?,
         Kafka::ServerStop(stop) => return Ok(stop.run(&env)),
         Kafka::Storage(asked) => return storage(asked, &env),
     }
@@ -77,10 +77,7 @@ fn as_kafka(asked: Kafka, env: Env) -> Result<ExitCode, String> {
 /// Does what `kafka-storage` was asked.
 fn storage(asked: kafka::storage::Storage, env: &Env) -> Result<ExitCode, String> {
     use kafka::storage::Storage;
-    let read = |file: &Path| {
-        let given = From { file: Some(file.to_owned()), ..From::default() };
-        read(&given, env)
-    };
+    let read = |file: &Path| read(&Where { file: Some(file.to_owned()), ..Where::default() }, env);
     let (lines, is_well) = match asked {
         Storage::Info(asked) => offline::storage_info(env, &read(&asked.config)?),
         Storage::Format(asked) => {
@@ -104,9 +101,9 @@ fn storage(asked: kafka::storage::Storage, env: &Env) -> Result<ExitCode, String
 
 fn as_highwater(command: Command, env: Env) -> Result<ExitCode, String> {
     let done = match command {
-        Command::Start(start) => serve(&start.given, start.log_level, env),
+        Command::Start(start) => serve(&start.place, start.log_level, env),
         Command::Format(how) => format(
-            &how.given,
+            &how.place,
             &env,
             Formatting {
                 cluster_id: how.cluster_id,
@@ -116,10 +113,10 @@ fn as_highwater(command: Command, env: Env) -> Result<ExitCode, String> {
                 directory_id: None,
             },
         ),
-        Command::Storage(Storage::Info(given)) => info(&given, &env),
+        Command::Storage(Storage::Info(place)) => info(&place, &env),
         Command::Doctor(how) => return examine(&how, &env),
         Command::Config(Config::Check(how)) => look(&how, &env),
-        Command::Config(Config::Render(given)) => write_out(&given, &env),
+        Command::Config(Config::Render(place)) => write_out(&place, &env),
         Command::Config(Config::Get(Told { common, verb })) => {
             return Ok(verbs::run(&Verb::Get(verb), &common, &env));
         }
@@ -174,23 +171,23 @@ fn hostname() -> String {
     name.unwrap_or_else(|| "localhost".to_owned())
 }
 
-fn given(from: &From, env: &Env) -> Result<Given, String> {
-    load(&from.sources(), &*env.disk, &hostname()).map_err(line)
+fn given(place: &Where, env: &Env) -> Result<Given, String> {
+    load(&place.sources(), &*env.disk, &hostname()).map_err(line)
 }
 
 /// The configuration.
-fn read(from: &From, env: &Env) -> Result<BrokerConfig, String> {
-    BrokerConfig::of(given(from, env)?, &hostname()).map_err(line)
+fn read(place: &Where, env: &Env) -> Result<BrokerConfig, String> {
+    BrokerConfig::of(given(place, env)?, &hostname()).map_err(line)
 }
 
 /// Says on stdout what a broker would be told; fails where it would not start.
 fn look(how: &broker::cli::Check, env: &Env) -> Result<(), String> {
-    let look = |config: &BrokerConfig| match how.given.env_file {
+    let look = |config: &BrokerConfig| match how.place.env_file {
         // It is of another machine, and so are the disks.
         Some(_) => Ok(Vec::new()),
         None => offline::check(env, config).map_err(line),
     };
-    let report = check::Report::of(given(&how.given, env)?, &hostname(), how.all, look);
+    let report = check::Report::of(given(&how.place, env)?, &hostname(), how.all, look);
     print(&match how.output {
         Output::Table => report.lines(),
         Output::Json => vec![report.json()],
@@ -214,8 +211,8 @@ fn examine(how: &broker::cli::Doctor, env: &Env) -> Result<ExitCode, String> {
 }
 
 /// Writes a server.properties to stdout, and what a start with it would not tell to stderr.
-fn write_out(from: &From, env: &Env) -> Result<(), String> {
-    let given = given(from, env)?;
+fn write_out(place: &Where, env: &Env) -> Result<(), String> {
+    let given = given(place, env)?;
     print(&render::lines(&given));
     for note in render::notes(&given) {
         drop(writeln!(std::io::stderr(), "{note}"));
@@ -223,8 +220,8 @@ fn write_out(from: &From, env: &Env) -> Result<(), String> {
     Ok(())
 }
 
-fn serve(from: &From, level: Option<Level>, env: Env) -> Result<(), String> {
-    let said = given(from, &env)?;
+fn serve(place: &Where, level: Option<Level>, env: Env) -> Result<(), String> {
+    let said = given(place, &env)?;
     let (warnings, alarm) = (said.warnings(), said.alarm().map(str::to_owned));
     let config = BrokerConfig::of(said, &hostname()).map_err(line)?;
     let levels = Levels::of(&config.values.start, level.map(least));
@@ -251,7 +248,7 @@ fn serve(from: &From, level: Option<Level>, env: Env) -> Result<(), String> {
                 why = broker.failed() => { error!("{why}"); break Some(why) }
                 () = hung_up(&mut hangups) => {
                     notify.reloading();
-                    match given(from, &reading) {
+                    match given(place, &reading) {
                         Ok(given) => broker.reread(&given, &hostname()),
                         Err(why) => error!("The configuration stays as it is: {why}"),
                     }
@@ -277,14 +274,14 @@ async fn hung_up(hangups: &mut Option<Signal>) {
     }
 }
 
-fn format(from: &From, env: &Env, how: Formatting) -> Result<(), String> {
-    let config = read(from, env)?;
+fn format(place: &Where, env: &Env, how: Formatting) -> Result<(), String> {
+    let config = read(place, env)?;
     print(&offline::format_dirs(env, &config, how)?);
     Ok(())
 }
 
-fn info(from: &From, env: &Env) -> Result<(), String> {
-    let config = read(from, env)?;
+fn info(place: &Where, env: &Env) -> Result<(), String> {
+    let config = read(place, env)?;
     let (lines, problems) = offline::info(env, &config);
     print(&lines);
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }

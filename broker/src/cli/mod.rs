@@ -6,7 +6,7 @@ pub mod manual;
 pub mod render;
 
 use crate::config::image::Image;
-use crate::config::load::{From, Sources};
+use crate::config::load::{Sources, Whose};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -78,7 +78,7 @@ pub struct Told<T: Args> {
 
 /// Where the configuration stands.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct Where {
     /// A server.properties file, as Apache Kafka reads it.
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
@@ -95,14 +95,14 @@ pub struct Given {
     pub env_file: Option<PathBuf>,
 }
 
-impl Given {
+impl Where {
     /// All the places that are named.
     pub fn sources(&self) -> Sources {
         Sources {
             file: self.file.clone(),
             overrides: self.overrides.clone(),
             image: self.image,
-            environment: self.env_file.clone().map_or(From::Process, From::File),
+            environment: self.env_file.clone().map_or(Whose::Process, Whose::File),
         }
     }
 }
@@ -117,7 +117,7 @@ fn image(name: &str) -> Result<Image, String> {
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Start {
     #[command(flatten)]
-    pub given: Given,
+    pub place: Where,
     /// The least that is logged, over what highwater.log.level says.
     #[arg(long, value_enum)]
     pub log_level: Option<Level>,
@@ -126,7 +126,7 @@ pub struct Start {
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Format {
     #[command(flatten)]
-    pub given: Given,
+    pub place: Where,
     /// The id of the cluster: 22 characters, as `kafka-storage random-uuid` prints one. Left out,
     /// it is that of the directories which are formatted already, or a new one.
     #[arg(long, short = 't', value_name = "ID")]
@@ -145,7 +145,7 @@ pub struct Format {
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Storage {
     /// Say which cluster and node each log directory belongs to, and what it lacks.
-    Info(Given),
+    Info(Where),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
@@ -154,7 +154,7 @@ pub enum Config {
     /// start; if it would not, this fails.
     Check(Check),
     /// Print the server.properties that an image's environment amounts to.
-    Render(Given),
+    Render(Where),
     /// Print the configs of a topic, a broker or a group of a running cluster.
     Get(Told<verbs::Get>),
     /// Change the configs of a topic, a broker or a group of a running cluster.
@@ -178,7 +178,7 @@ pub struct Doctor {
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     #[command(flatten)]
-    pub given: Given,
+    pub place: Where,
     /// Print the keys that nobody set, too.
     #[arg(long)]
     pub all: bool,
@@ -226,8 +226,8 @@ mod tests {
         else {
             panic!("it is `start`");
         };
-        assert_eq!(start.given.file, Some(PathBuf::from("server.properties")));
-        assert_eq!(start.given.overrides, ["a=1", "b==2"]);
+        assert_eq!(start.place.file, Some(PathBuf::from("server.properties")));
+        assert_eq!(start.place.overrides, ["a=1", "b==2"]);
         assert_eq!(start.log_level, None);
     }
 
@@ -235,10 +235,10 @@ mod tests {
     fn an_image_is_named_as_compose_files_name_it() {
         let read = |name: &str| -> Result<Option<Image>, String> {
             let command = read(&format!("config render --image {name}"))?.command;
-            let Command::Config(Config::Render(given)) = command else {
+            let Command::Config(Config::Render(place)) = command else {
                 panic!("it is `config render`")
             };
-            Ok(given.image)
+            Ok(place.image)
         };
         for (name, want) in [
             ("apache/kafka:3.9.0", Image::ApacheKafka),

@@ -17,12 +17,12 @@ pub struct Sources {
     pub overrides: Vec<String>,
     /// Whose convention the environment follows; without one it is not read.
     pub image: Option<Image>,
-    pub environment: From,
+    pub environment: Whose,
 }
 
 /// Whose environment it is.
 #[derive(Clone, Debug, Default)]
-pub enum From {
+pub enum Whose {
     /// This process's own. What it says to run is run.
     #[default]
     Process,
@@ -38,7 +38,7 @@ pub fn load(sources: &Sources, disk: &dyn Disk, hostname: &str) -> Result<Given,
         (None, None) => Given::standalone(),
     };
     let mounts = mounts(disk);
-    let may_run = matches!(sources.environment, From::Process);
+    let may_run = matches!(sources.environment, Whose::Process);
     let around = Around {
         hostname,
         mounts: &mounts,
@@ -66,9 +66,9 @@ pub fn settled(mut given: Given) -> Given {
     given
 }
 
-fn environment(given: &mut Given, from: &From, disk: &dyn Disk) -> Result<Environment, Refused> {
+fn environment(given: &mut Given, whose: &Whose, disk: &dyn Disk) -> Result<Environment, Refused> {
     let around = Environment::of_process();
-    let From::File(path) = from else { return Ok(around) };
+    let Whose::File(path) = whose else { return Ok(around) };
     let file = path.display().to_string();
     let found = EnvFile::parse(&text(disk, path)?, &around);
     let found = found.map_err(|it| Refused::Malformed {

@@ -83,7 +83,10 @@ fn settle_id(given: &mut Given) {
 /// several seem to be meant, each would have topics, records and groups that the others do not have,
 /// and a client finds them or not, by the broker that it happens to ask.
 fn settle_zookeeper(given: &mut Given) {
-    if given.get(ZOOKEEPER_CONNECT).is_none() || given.says(NodeConfig::process_roles()) {
+    let is_for_zookeeper =
+        given.get(ZOOKEEPER_CONNECT).is_some() && !given.says(NodeConfig::process_roles());
+    // Once told, the counts of replicas that it was told by are lowered.
+    if !is_for_zookeeper || given.alarm().is_some() {
         return;
     }
     let id = NodeConfig::node_id().name;
@@ -93,9 +96,7 @@ fn settle_zookeeper(given: &mut Given) {
     let of_several = is_a_later_one.then(|| format!("{}={found}", NodeConfig::broker_id().name));
     let of_several: Vec<String> =
         of_several.into_iter().chain(replicas_beyond_one(given).into_values()).collect();
-    if given.alarm().is_some() {
-        // Told, and the counts of replicas that it was told by are lowered since.
-    } else if of_several.is_empty() {
+    if of_several.is_empty() {
         given.note(format!(
             "{ZOOKEEPER_CONNECT} is not used: this node, {found}, is broker and controller in one, \
              a cluster of its own; brokers that share a ZooKeeper do not find each other"

@@ -3,7 +3,7 @@
 use super::error::StartError;
 use crate::config::BrokerConfig;
 use kraft::env::Env;
-use kraft::format::{Plan, format};
+use kraft::format::{FormatError, Plan, format};
 use kraft::node::Endpoint;
 use protocol::ids::Uuid;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub(super) fn hold(env: &Env, config: &BrokerConfig) -> Result<Directories, Star
     lost.iter().for_each(|(path, why)| error!("{}", offline(path, why)));
     let wanted = config.values.start.cluster_id.as_deref();
     let found = claims.iter().map(|claim| (claim.path(), claim.found()));
-    check_found(found, wanted, config.membership.node_id)?;
+    check_found(config, found)?;
     let levels = kraft::format::bootstrap::levels(
         protocol::features::METADATA_VERSION.max,
         &BTreeMap::new(),
@@ -58,7 +58,7 @@ pub(super) fn check(env: &Env, config: &BrokerConfig) -> Result<Vec<String>, Sta
     };
     let (places, lost) = each(config, look)?;
     let found = places.iter().map(|(path, found)| (path.as_path(), found));
-    check_found(found, config.values.start.cluster_id.as_deref(), config.membership.node_id)?;
+    check_found(config, found)?;
     Ok(lost.iter().map(|(path, why)| offline(path, why)).collect())
 }
 
@@ -98,27 +98,40 @@ pub(super) fn places(config: &BrokerConfig) -> impl Iterator<Item = &Path> {
 
 /// Refuses what does not belong together before anything empty is formatted.
 fn check_found<'a>(
+    config: &'a BrokerConfig,
     places: impl Iterator<Item = (&'a Path, &'a Found)>,
-    wanted: Option<&'a str>,
-    node_id: i32,
-) -> Result<(), OpenError> {
-    let mut cluster = wanted;
+) -> Result<(), StartError> {
+    let mut cluster = config.values.start.cluster_id.as_deref();
+    let (mut by_id, mut first, mut has_no_metadata) = (BTreeMap::new(), None, false);
     for (path, found) in places {
-        let Found::Formatted(meta) = found else { continue };
-        let (dir, found) = (path.to_owned(), meta.node_id);
-        if found != node_id {
-            return Err(OpenError::OtherNode { dir, found, expected: node_id });
+        let Found::Formatted(meta) = found else {
+            has_no_metadata |= path == config.metadata_log_dir;
+            continue;
+        };
+        let (dir, found, expected) = (path.to_owned(), meta.node_id, config.membership.node_id);
+        if found != expected {
+            return Err(OpenError::OtherNode { dir, found, expected }.into());
         }
+        if let Some(other) = by_id.insert(meta.directory_id.ok_or(path), path) {
+            return Err(OpenError::SameId { dir, other: other.to_owned() }.into());
+        }
+        first.get_or_insert(path);
         match (cluster, meta.cluster_id.as_deref()) {
             (Some(expected), Some(found)) if expected != found => {
                 let [found, expected] = [found, expected].map(str::to_owned);
-                return Err(OpenError::OtherCluster { dir, found, expected });
+                return Err(OpenError::OtherCluster { dir, found, expected }.into());
             }
             (None, found) => cluster = found,
             (Some(_), _) => {}
         }
     }
-    Ok(())
+    match first {
+        Some(formatted) if has_no_metadata => Err(StartError::Format(FormatError::NoMetadata {
+            formatted: formatted.to_owned(),
+            empty: config.metadata_log_dir.clone(),
+        })),
+        _ => Ok(()),
+    }
 }
 
 /// What an empty directory is made for.

@@ -77,6 +77,15 @@ fn a_log_directory_that_cannot_be_used_is_found_before() {
     };
     let found = refusal("node.id=2\nlog.dirs=data", is_of_node_1);
     assert!(found.contains("node.id"), "{found}");
+    let found = refusal("log.dirs=new,data", is_of_node_1);
+    assert!(found.contains("new"), "{found}");
+    let has_a_copy = |dir: &Path| {
+        is_of_node_1(dir);
+        fs::create_dir(dir.join("copy")).unwrap();
+        fs::copy(dir.join("data/meta.properties"), dir.join("copy/meta.properties")).unwrap();
+    };
+    let found = refusal("log.dirs=data,copy", has_a_copy);
+    assert!(found.contains("directory.id"), "{found}");
     // One of several can be done without, unless it has the metadata.
     let lines = told("log.dirs=more,data", is_a_file);
     assert!(lines.contains("WARN Log directory data is offline: Not a directory"), "{lines}");

@@ -67,8 +67,9 @@ impl Case {
     /// Where clients are told to connect: host and port of each listener that is not a controller's.
     fn advertised(&self) -> Vec<(String, u16)> {
         let said = self.get(&["KAFKA_ADVERTISED_LISTENERS", "KAFKA_CFG_ADVERTISED_LISTENERS"]);
-        let said = said.unwrap_or_default().split(',').map(str::trim);
-        let clients = said.filter(|item| !item.is_empty() && !item.starts_with("CONTROLLER"));
+        let said = said.unwrap_or_default();
+        let items = said.split(',').map(str::trim);
+        let clients = items.filter(|item| !item.is_empty() && !item.starts_with("CONTROLLER"));
         let mut found: Vec<(String, u16)> = clients
             .filter_map(|item| {
                 let (name, endpoint) = item.split_once("://")?;
@@ -79,7 +80,7 @@ impl Case {
                 (!is_out_of_reach).then_some((host.to_owned(), port.parse().ok()?))
             })
             .collect();
-        if let Some(host) = self.get(&["KAFKA_ADVERTISED_HOST_NAME"]) {
+        if let (true, Some(host)) = (said.is_empty(), self.get(&["KAFKA_ADVERTISED_HOST_NAME"])) {
             let port = self.get(&["KAFKA_ADVERTISED_PORT"]).and_then(|port| port.parse().ok());
             found.push((host.to_owned(), port.unwrap_or(9092)));
         }

@@ -5,6 +5,16 @@ use compat_tests::process::until;
 use std::time::Duration;
 
 #[test]
+fn a_second_container_on_the_network_of_its_host_goes_without_an_admin_port() {
+    let listeners = "KAFKA_LISTENERS=PLAINTEXT://localhost:0,CONTROLLER://localhost:0";
+    let start = || Container::start(&["--network", "host", "-e", listeners], &[]);
+    let both = [start(), start()];
+    both.iter().for_each(|it| it.until_said("Kafka Server started"));
+    let without = both.iter().filter(|it| it.log().contains("There is no admin port"));
+    assert_ne!(without.count(), 0);
+}
+
+#[test]
 fn each_says_that_the_broker_is_well_and_when_it_is_not() {
     let it = Container::start(&[], &[]);
     it.until_said("Kafka Server started");

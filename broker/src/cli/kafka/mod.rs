@@ -91,8 +91,8 @@ mod tests {
         let words = "kafka-server-start.sh -daemon a.properties --override k=v --override l=w";
         let start = start(words);
         assert!(start.is_daemon);
-        assert_eq!(start.given.file, Some(PathBuf::from("a.properties")));
-        assert_eq!(start.given.overrides, ["k=v", "l=w"]);
+        assert_eq!(start.place.file, Some(PathBuf::from("a.properties")));
+        assert_eq!(start.place.overrides, ["k=v", "l=w"]);
     }
 
     #[test]

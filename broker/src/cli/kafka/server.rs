@@ -1,7 +1,7 @@
 //! `kafka-server-start` and `kafka-server-stop`.
 
 use super::arguments::{complain, parse};
-use crate::cli::Given;
+use crate::cli::Where;
 use clap::Parser;
 use kraft::env::Env;
 use nix::sys::signal::{Signal, kill};
@@ -26,7 +26,7 @@ pub const SERVER: &str = "kafka-server-start";
 pub struct Start {
     /// In the background, its output in `$LOG_DIR/kafkaServer.out`.
     pub is_daemon: bool,
-    pub given: Given,
+    pub place: Where,
 }
 
 #[derive(Parser)]
@@ -57,7 +57,7 @@ impl Start {
             return Err(ExitCode::SUCCESS);
         }
         let Arguments { file, overrides } = parse(args)?;
-        Ok(Start { is_daemon, given: Given { file: Some(file), overrides, ..Given::default() } })
+        Ok(Start { is_daemon, place: Where { file: Some(file), overrides, ..Where::default() } })
     }
 
     /// Starts the same once more, in the background, and comes back when it runs.
@@ -70,8 +70,8 @@ impl Start {
         mkdir_all(&*env.disk, log_dir).map_err(failed)?;
         let out = output(&path).map_err(failed)?;
         let mut command = Command::new("/proc/self/exe");
-        command.arg0(SERVER).args(self.given.file.iter());
-        for text in &self.given.overrides {
+        command.arg0(SERVER).args(self.place.file.iter());
+        for text in &self.place.overrides {
             command.args(["--override", text]);
         }
         // Of a group of its own, so that what stops the caller does not stop it too.
