@@ -24,6 +24,10 @@ const EPOCH_LAST: i32 = -1;
 /// larger one, and not before this age.
 const EVICTION_AGE: Duration = Duration::from_secs(120);
 
+/// Partitions that all sessions hold together, at most: some 200 MB. Whoever would go beyond it has
+/// no session, and says everything each time.
+const PARTITIONS_MAX: usize = 1_000_000;
+
 /// A topic as a fetch names it: by name up to version 12, by id since.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Topic {
@@ -81,6 +85,7 @@ enum Kind {
 #[derive(Debug)]
 pub struct FetchSessions {
     slots_max: usize,
+    partitions_max: usize,
     slots: Mutex<BTreeMap<i32, Slot>>,
     evictions: Counter,
 }
@@ -116,7 +121,12 @@ struct Entry {
 
 impl FetchSessions {
     pub fn new(slots_max: usize) -> FetchSessions {
-        FetchSessions { slots_max, slots: Mutex::default(), evictions: Counter::default() }
+        FetchSessions {
+            slots_max,
+            partitions_max: PARTITIONS_MAX,
+            slots: Mutex::default(),
+            evictions: Counter::default(),
+        }
     }
 
     /// Finds out what `request` is to read.
@@ -165,8 +175,13 @@ impl FetchSessions {
             slots.remove(&request.session_id);
             return Ok(Fetching { items: Vec::new(), kind: Kind::Sessionless });
         }
+        let has_grown = slot.partitions < session.entries.len();
         session.epoch = after(session.epoch);
         (slot.used, slot.partitions) = (now, session.entries.len());
+        if has_grown && self.partitions_max < partitions(&slots) {
+            slots.remove(&request.session_id);
+            return Err(ErrorCode::FetchSessionIdNotFound);
+        }
         let items = session.entries.values().map(|entry| entry.item.clone()).collect();
         let epoch = session.epoch;
         drop(session);
@@ -188,6 +203,9 @@ impl FetchSessions {
             };
             slots.remove(&id);
             self.evictions.count();
+        }
+        if self.partitions_max < partitions(&slots) + answers.len() {
+            return NO_SESSION;
         }
         let id = loop {
             // 31 bits, and a client reads 0 as none.
@@ -214,8 +232,12 @@ impl FetchSessions {
     /// How many sessions there are, and how many partitions they hold.
     pub fn size(&self) -> (usize, usize) {
         let slots = self.slots.lock();
-        (slots.len(), slots.values().map(|slot| slot.partitions).sum())
+        (slots.len(), partitions(&slots))
     }
+}
+
+fn partitions(slots: &BTreeMap<i32, Slot>) -> usize {
+    slots.values().map(|slot| slot.partitions).sum()
 }
 
 /// The session that has to go for a new one of `partitions`.
@@ -350,4 +372,41 @@ fn items(request: &FetchRequest, by_id: bool) -> impl Iterator<Item = Item> {
 
 fn topic_of(name: &str, id: Uuid, by_id: bool) -> Topic {
     if by_id { Topic::Id(id) } else { Topic::Name(name.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use protocol::messages::fetch_request::FetchTopic;
+
+    fn request(session: i32, epoch: i32, numbers: std::ops::Range<i32>) -> FetchRequest {
+        let partition = |number| FetchPartition::default().with_partition(number);
+        let topic = FetchTopic::default().with_partitions(numbers.map(partition).collect());
+        FetchRequest::default()
+            .with_session_id(session)
+            .with_session_epoch(epoch)
+            .with_topics(vec![topic])
+    }
+
+    #[test]
+    fn sessions_hold_no_more_partitions_than_they_may() {
+        let sessions = FetchSessions { partitions_max: 5, ..FetchSessions::new(10) };
+        let now = Duration::ZERO;
+        let open = |request: &FetchRequest| sessions.open(request, 12, false, now);
+        let begin = |numbers| {
+            let fetching = open(&request(0, 0, numbers)).unwrap();
+            let items = fetching.items.iter().cloned();
+            let mut answers = items.map(|item| (item, PartitionData::default())).collect();
+            let id = u64::try_from(sessions.size().0).unwrap() + 1;
+            fetching.close(&sessions, &mut answers, now, || id << 33).unwrap()
+        };
+        let (first, second) = (begin(0..2), begin(0..2));
+        assert_ne!((first, second), (NO_SESSION, NO_SESSION));
+        assert_eq!(begin(0..2), NO_SESSION, "it says everything each time");
+        assert_eq!(open(&request(second, 1, 2..3)).unwrap().items.len(), 3);
+        assert_eq!(sessions.size(), (2, 5));
+        assert_eq!(open(&request(first, 1, 0..2)).unwrap().items.len(), 2, "it does not grow");
+        let refused = open(&request(second, 2, 3..4)).unwrap_err();
+        assert_eq!((refused, sessions.size()), (ErrorCode::FetchSessionIdNotFound, (1, 2)));
+    }
 }
