@@ -233,6 +233,9 @@ fn an_error_and_a_wish_not_to_wait_are_answered_at_once() {
     assert!(!waits(&patient(0).with_max_wait_ms(0)));
     assert!(!waits(&patient(0).with_min_bytes(0)));
     assert!(!waits(&patient(5)), "out of range");
+    let beside = |topics: [&str; 2]| topics.map(|it| of(it, 0, 0).topics.remove(0)).to_vec();
+    assert!(!waits(&patient(0).with_topics(beside(["u", "v"]))), "nothing of it is there");
+    assert!(waits(&patient(0).with_topics(beside(["u", "t"]))), "as in Apache Kafka");
     assert!(!waits(&patient(0).with_topics(vec![])), "nothing is asked for");
 }
 
