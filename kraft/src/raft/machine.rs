@@ -167,20 +167,22 @@ impl RaftSnapshotBuilder<TypeConfig> for Builder {
         let file = match existing {
             Some((_, file)) => file,
             None => {
-                let (shared, image) = (self.shared.clone(), self.image.clone());
-                let (border, timestamp_ms) = (self.border, self.timestamp_ms);
-                let voters = voters.clone();
-                let written = self.shared.sync_on.run(move || {
-                    let draft = Draft {
-                        border,
-                        timestamp_ms,
-                        voters: Some(voters.membership()),
-                        metadata_version: image.metadata_version(),
-                    };
-                    snapshot::write(&*shared.disk, &shared.dir, &draft, image.to_records())
-                });
-                let file =
-                    self.shared.fail_on("writing a snapshot of the metadata", written.await)?;
+                let write = || {
+                    let (shared, image) = (self.shared.clone(), self.image.clone());
+                    let (border, timestamp_ms) = (self.border, self.timestamp_ms);
+                    let voters = voters.clone();
+                    self.shared.sync_on.run(move || {
+                        let draft = Draft {
+                            border,
+                            timestamp_ms,
+                            voters: Some(voters.membership()),
+                            metadata_version: image.metadata_version(),
+                        };
+                        snapshot::write(&*shared.disk, &shared.dir, &draft, image.to_records())
+                    })
+                };
+                let what = "a snapshot of the metadata";
+                let file = self.shared.with_room(what, write).await?;
                 self.shared.snapshots.lock().push((index, file.clone()));
                 file
             }

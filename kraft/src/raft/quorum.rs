@@ -290,8 +290,9 @@ impl Quorum {
         }
     }
 
-    /// Stops: what was proposed before is on disk, the vote too.
+    /// Stops: what was proposed before is on disk, the vote too, if there was room for it.
     pub async fn shutdown(&self) {
+        self.shared.stop_waiting();
         if let Err(error) = self.raft.shutdown().await {
             tracing::warn!("The quorum's task ended badly: {error}");
         }

@@ -13,7 +13,14 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use storage::disk::Disk;
+use storage::error::is_shortage;
+use tokio::time::sleep;
+
+/// How soon what lacked room or files is tried again, at first and at last.
+const AGAIN_AFTER: Duration = Duration::from_millis(50);
+const AGAIN_AFTER_MAX: Duration = Duration::from_secs(1);
 
 /// Who waits for the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +60,7 @@ pub(super) struct Shared {
     pub(super) snapshots: Mutex<Vec<(u64, SnapshotFile)>>,
     /// Until raft runs, it reads the log for memberships only.
     pub(super) is_starting: AtomicBool,
+    is_stopping: AtomicBool,
     failure: Mutex<Option<String>>,
 }
 
@@ -88,6 +96,7 @@ impl Shared {
             written: Mutex::default(),
             snapshots: Mutex::default(),
             is_starting: AtomicBool::new(true),
+            is_stopping: AtomicBool::new(false),
             failure: Mutex::default(),
         }
     }
@@ -113,11 +122,44 @@ impl Shared {
         self.failure.lock().clone()
     }
 
+    /// Does `work`, which changes nothing where room on the disk or files lack, and then again in a
+    /// moment, until they are there or the quorum stops. Any other failure is remembered.
+    pub(super) async fn with_room<T, W: Future<Output = io::Result<T>>>(
+        &self,
+        what: &str,
+        mut work: impl FnMut() -> W,
+    ) -> io::Result<T> {
+        let mut pause = AGAIN_AFTER;
+        loop {
+            match work().await {
+                Err(error) if is_shortage(&error) && !self.is_stopping.load(Ordering::Relaxed) => {
+                    if pause == AGAIN_AFTER {
+                        let dir = self.dir.display();
+                        tracing::error!("{what} in {dir} waits for room: {error}");
+                    }
+                    sleep(pause).await;
+                    pause = (2 * pause).min(AGAIN_AFTER_MAX);
+                }
+                result => {
+                    if pause != AGAIN_AFTER && result.is_ok() {
+                        tracing::info!("{what} in {} goes on", self.dir.display());
+                    }
+                    return self.fail_on(what, result);
+                }
+            }
+        }
+    }
+
+    /// From now on what lacks room is given up: it was promised to nobody.
+    pub(super) fn stop_waiting(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
+    }
+
     /// Makes all that was appended so far durable.
     pub(super) fn sync(&self) -> io::Result<()> {
         self.check()?;
-        let unsynced = self.log.lock().take_unsynced();
-        self.fail_on("a sync of the metadata log", unsynced.sync(&*self.disk, &self.dir))
+        let mut unsynced = self.log.lock().take_unsynced();
+        unsynced.sync(&*self.disk, &self.dir).inspect_err(|_| self.log.lock().owe(unsynced))
     }
 
     /// Makes the vote durable as it stands now.
@@ -127,7 +169,7 @@ impl Shared {
         let Some(vote) = *self.vote.lock() else { return Ok(()) };
         let state = QuorumState::of(&vote);
         if *written != Some(state) {
-            self.fail_on("writing quorum-state", state.write(&*self.disk, &self.dir))?;
+            state.write(&*self.disk, &self.dir)?;
             *written = Some(state);
         }
         Ok(())

@@ -193,7 +193,8 @@ pub(super) fn write(
     }
     out.put(batch::control(&footer, timestamp_ms))?;
     let size_bytes = out.size;
-    file.sync()?;
+    // Whatever it lacked, it is not asked again.
+    file.sync().map_err(io::Error::other)?;
     disk.rename(&part, &path)?;
     disk.sync_dir(dir)?;
     Ok(SnapshotFile {

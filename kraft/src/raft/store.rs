@@ -7,10 +7,12 @@ use super::types::{Entry, LogId, TypeConfig, Vote};
 use openraft::storage::{IOFlushed, LogState, RaftLogReader, RaftLogStorage};
 use protocol::records::BatchHeader;
 use std::fmt::Debug;
+use std::future::ready;
 use std::io;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::sync::Arc;
 use std::time::Duration;
+use storage::error::is_shortage;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -46,13 +48,13 @@ impl LogStore {
         log.border_after(id.index).or_else(|| snapshot.map(|(index, file)| file.border(*index)))
     }
 
-    fn append_one(&self, mut entry: Entry) -> io::Result<()> {
+    fn append_one(&self, entry: &mut Entry) -> io::Result<()> {
         let term = entry.log_id.leader_id.term;
         if entry.payload.batch.is_empty() {
             let vote = *self.shared.vote.lock();
             let leader = vote.map_or(-1, |vote| vote.leader_id.voted_for.id);
             entry.payload.batch =
-                self.shared.make_batch(&entry, leader).map_err(io::Error::other)?;
+                self.shared.make_batch(entry, leader).map_err(io::Error::other)?;
         }
         let header = BatchHeader::read(&entry.payload.batch).map_err(io::Error::other)?;
         let mut log = self.shared.log.lock();
@@ -61,7 +63,7 @@ impl LogStore {
             return Err(io::Error::other(format!("entry {index} would follow entry {last}")));
         }
         log.append(term, &entry.payload.batch, header.is_control())?;
-        if let Some(voters) = entry.payload.membership {
+        if let Some(voters) = entry.payload.membership.take() {
             self.shared.memberships.lock().0.push((entry.log_id, voters));
         }
         Ok(())
@@ -72,6 +74,8 @@ impl LogStore {
 /// need it, and somebody waits for them.
 const VOTE_DELAY: Duration = Duration::from_millis(100);
 
+const WRITING_VOTE: &str = "writing quorum-state";
+
 /// Syncs for whoever waits, all of them at once.
 async fn flush(shared: Arc<Shared>, mut waiting: mpsc::UnboundedReceiver<Waiting>) {
     let (mut together, mut owes_vote) = (Vec::new(), false);
@@ -80,9 +84,13 @@ async fn flush(shared: Arc<Shared>, mut waiting: mpsc::UnboundedReceiver<Waiting
         let count = if owes_vote { timeout(VOTE_DELAY, next).await } else { Ok(next.await) };
         if owes_vote && matches!(count, Err(_) | Ok(0)) {
             let work = shared.clone();
-            // A failure is kept, and told to whoever comes next.
-            drop(shared.sync_on.run(move || work.write_vote()).await);
-            owes_vote = false;
+            let written = shared.sync_on.run(move || work.write_vote()).await;
+            // Nobody waits for it, so for want of room it is tried again later. Another failure is
+            // kept, and told to whoever comes next.
+            owes_vote = written.as_ref().is_err_and(is_shortage);
+            if !owes_vote {
+                drop(shared.fail_on(WRITING_VOTE, written));
+            }
         }
         if matches!(count, Ok(0)) {
             return;
@@ -97,8 +105,11 @@ async fn flush(shared: Arc<Shared>, mut waiting: mpsc::UnboundedReceiver<Waiting
         if callbacks.is_empty() {
             continue;
         }
-        let work = shared.clone();
-        let result = shared.sync_on.run(move || work.sync()).await;
+        let sync = || {
+            let work = shared.clone();
+            shared.sync_on.run(move || work.sync())
+        };
+        let result = shared.with_room("a sync of the metadata log", sync).await;
         for callback in callbacks {
             callback.io_completed(match &result {
                 Ok(()) => Ok(()),
@@ -130,8 +141,11 @@ impl RaftLogStorage<TypeConfig> for LogStore {
             let sent = self.flusher.send(Waiting::Vote);
             return sent.map_err(|_| io::Error::other("the log store is closed"));
         }
-        let shared = self.shared.clone();
-        self.shared.sync_on.run(move || shared.write_vote()).await
+        let write = || {
+            let shared = self.shared.clone();
+            self.shared.sync_on.run(move || shared.write_vote())
+        };
+        self.shared.with_room(WRITING_VOTE, write).await
     }
 
     async fn append<I>(&mut self, entries: I, callback: IOFlushed<TypeConfig>) -> io::Result<()>
@@ -140,8 +154,9 @@ impl RaftLogStorage<TypeConfig> for LogStore {
         I::IntoIter: Send,
     {
         self.shared.check()?;
-        for entry in entries {
-            self.shared.fail_on("an append to the metadata log", self.append_one(entry))?;
+        for mut entry in entries {
+            let append = || ready(self.append_one(&mut entry));
+            self.shared.with_room("an append to the metadata log", append).await?;
         }
         let sent = self.flusher.send(Waiting::Append(callback));
         sent.map_err(|_| io::Error::other("the log store is closed"))

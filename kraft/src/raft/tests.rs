@@ -13,7 +13,9 @@ use protocol::ids::Uuid;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use storage::disk::sim::SimDisk;
+use std::time::Duration;
+use storage::disk::sim::{Fault, Operation, SimDisk};
+use tokio::time::sleep;
 
 const DIR: &str = "/data/__cluster_metadata-0";
 const ME: ReplicaKey = ReplicaKey { id: 1, directory: Uuid([7; 16]) };
@@ -149,4 +151,106 @@ async fn an_answered_decision_survives_a_crash_at_any_point() {
             quorum.shutdown().await;
         }
     }
+}
+
+/// Starts on segments that each decision ends.
+async fn up_on_small_segments(disk: &SimDisk) -> Quorum {
+    let roll_at = RollAt { segment_bytes: 1, segment_ms: i64::MAX };
+    let settings = Settings { roll_at, ..settings() };
+    let Started { quorum, bootstrap } = Quorum::start(&env(disk), &settings).await.unwrap();
+    if let Some(image) = bootstrap {
+        append(&quorum, &image.to_records().collect::<Vec<_>>()).await.unwrap();
+    }
+    quorum
+}
+
+/// No space, quota, too many open files of the process and of the machine.
+const SHORTAGES: [i32; 4] = [28, 122, 24, 23];
+
+/// Every such operation fails, until the disk is mended.
+fn let_lack(disk: &SimDisk, operation: Operation, os_error: i32) {
+    let fault = Fault { os_error, below: PathBuf::from(DIR), ..Fault::eio(operation) };
+    (0..1000).for_each(|_| disk.fail(fault.clone()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_finds_no_room_waits_for_it_and_is_neither_lost_nor_done_twice() {
+    for os_error in SHORTAGES {
+        for operation in [Operation::Create, Operation::Write, Operation::SyncDir] {
+            if operation == Operation::SyncDir && [28, 122].contains(&os_error) {
+                continue; // A sync that was tried has failed.
+            }
+            let disk = formatted(1);
+            let quorum = up_on_small_segments(&disk).await;
+            append(&quorum, &[topic(0)]).await.unwrap();
+            let_lack(&disk, operation, os_error);
+            let two = [topic(1), topic(2)];
+            let decisions = async {
+                let both = tokio::join!(append(&quorum, &two[..1]), append(&quorum, &two[1..]));
+                both.0.and(both.1)
+            };
+            let room = async {
+                sleep(Duration::from_secs(60)).await;
+                assert_eq!(topics(&quorum), 1, "{operation:?} {os_error}");
+                disk.mend();
+            };
+            let (decided, ()) = tokio::join!(decisions, room);
+            assert!(decided.is_ok(), "{operation:?} {os_error}: {decided:?}");
+            let next = quorum.next_offset();
+            quorum.shutdown().await;
+            let again = up_on_small_segments(&disk.crash(7)).await;
+            assert_eq!(topics(&again), 3, "{operation:?} {os_error}");
+            assert!(next < again.next_offset());
+            again.shutdown().await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_snapshot_that_finds_no_room_is_written_when_there_is_some() {
+    let disk = formatted(1);
+    let quorum = up(&disk).await.unwrap();
+    append(&quorum, &[topic(0)]).await.unwrap();
+    let_lack(&disk, Operation::Create, 28);
+    let room = async {
+        sleep(Duration::from_secs(60)).await;
+        disk.mend();
+    };
+    let (stands, ()) = tokio::join!(snapshot(&quorum), room);
+    assert!(stands.is_ok());
+    append(&quorum, &[topic(1)]).await.unwrap();
+    quorum.shutdown().await;
+    let quorum = up(&disk).await.unwrap();
+    assert_eq!(topics(&quorum), 2);
+    quorum.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quorum_that_waits_for_room_can_be_stopped() {
+    let disk = formatted(1);
+    let quorum = up(&disk).await.unwrap();
+    append(&quorum, &[topic(0)]).await.unwrap();
+    let_lack(&disk, Operation::Write, 28);
+    let topics_asked = [topic(1)];
+    let stop = async {
+        sleep(Duration::from_secs(60)).await;
+        quorum.shutdown().await;
+    };
+    let (decided, ()) = tokio::join!(append(&quorum, &topics_asked), stop);
+    assert!(decided.is_err());
+    disk.mend();
+    let quorum = up(&disk).await.unwrap();
+    assert_eq!(topics(&quorum), 1);
+    quorum.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sync_that_failed_for_want_of_room_is_not_asked_again() {
+    let disk = formatted(1);
+    let quorum = up(&disk).await.unwrap();
+    let_lack(&disk, Operation::Sync, 28);
+    assert!(append(&quorum, &[topic(0)]).await.is_err());
+    disk.mend();
+    assert!(append(&quorum, &[topic(1)]).await.is_err());
+    quorum.shutdown().await;
 }

@@ -12,6 +12,7 @@ use std::io::{self, ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use storage::disk::{Disk, File};
+use storage::error::{is_out_of_files, is_shortage};
 
 /// The bytes of a batch that the leader fills in: base offset, length (kept), leader epoch.
 const PATCHED: usize = 16;
@@ -62,10 +63,23 @@ pub(super) struct Unsynced {
 }
 
 impl Unsynced {
-    pub(super) fn sync(&self, disk: &dyn Disk, dir: &Path) -> io::Result<()> {
-        self.files.iter().try_for_each(|file| file.sync())?;
-        if self.dir { disk.sync_dir(dir) } else { Ok(()) }
+    /// What is left in it, because no file could be opened for it, may be synced later.
+    pub(super) fn sync(&mut self, disk: &dyn Disk, dir: &Path) -> io::Result<()> {
+        self.files.drain(..).try_for_each(|file| synced(&*file))?;
+        if self.dir {
+            match disk.sync_dir(dir) {
+                Err(error) if !is_out_of_files(&error) => return Err(io::Error::other(error)),
+                tried => tried?,
+            }
+            self.dir = false;
+        }
+        Ok(())
     }
+}
+
+/// Whatever a failed sync lacked, it is not asked again: so it is no longer told.
+fn synced(file: &dyn File) -> io::Result<()> {
+    file.sync().map_err(io::Error::other)
 }
 
 #[derive(Debug)]
@@ -167,7 +181,8 @@ impl Log {
         Ok(bytes.into())
     }
 
-    /// Writes a batch at the end, with its offset and term; not yet durable.
+    /// Writes a batch at the end, with its offset and term; not yet durable. Where room or files
+    /// lacked ([`is_shortage`]), nothing has changed, and it may be asked again.
     pub(super) fn append(&mut self, term: Term, bytes: &[u8], is_control: bool) -> io::Result<i64> {
         let header = protocol::records::BatchHeader::read(bytes).map_err(io::Error::other)?;
         let invalid = |what: &str| io::Error::new(ErrorKind::InvalidInput, what.to_owned());
@@ -187,7 +202,13 @@ impl Log {
         let fields = base.to_be_bytes().into_iter();
         let fields = fields.chain(length.get(8..12).unwrap_or_default().iter().copied());
         head.iter_mut().zip(fields.chain(epoch.to_be_bytes())).for_each(|(to, byte)| *to = byte);
-        segment.file.write_at(segment.size, &mut [IoSlice::new(&head), IoSlice::new(rest)])?;
+        let parts = &mut [IoSlice::new(&head), IoSlice::new(rest)];
+        if let Err(error) = segment.file.write_at(segment.size, parts) {
+            if is_shortage(&error) {
+                segment.file.truncate(segment.size).map_err(io::Error::other)?;
+            }
+            return Err(error);
+        }
         segment.size += u64::from(size);
         segment.first_ms.get_or_insert(header.base_timestamp);
         if !self.unsynced.files.iter().any(|file| Arc::ptr_eq(file, &segment.file)) {
@@ -212,7 +233,7 @@ impl Log {
     /// can ever be torn.
     fn roll(&mut self) -> io::Result<()> {
         for file in std::mem::take(&mut self.unsynced.files) {
-            file.sync()?;
+            synced(&*file)?;
         }
         let path = self.dir.join(format!("{:020}.log", self.end));
         let file = self.disk.create(&path)?;
@@ -224,6 +245,12 @@ impl Log {
     /// Hands out what must be synced for everything appended so far to be durable.
     pub(super) fn take_unsynced(&mut self) -> Unsynced {
         std::mem::take(&mut self.unsynced)
+    }
+
+    /// Takes back what of it was not synced.
+    pub(super) fn owe(&mut self, unsynced: Unsynced) {
+        self.unsynced.files.extend(unsynced.files);
+        self.unsynced.dir |= unsynced.dir;
     }
 
     /// Cuts everything behind an entry, from the end backwards, durably.
