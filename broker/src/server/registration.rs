@@ -145,7 +145,8 @@ fn request(node: &Node, env: &Env, candidate: Candidate) -> BrokerRegistrationRe
 impl Registration {
     async fn beat(&self, want_shut_down: bool) -> Result<BrokerHeartbeatResponse, String> {
         let failed = self.dirs.iter().filter(|dir| dir.failure().is_some());
-        let ids = failed.filter_map(|dir| dir.log_dir()?.id());
+        // One that never was opened has no id, and is none of those that were registered.
+        let ids = failed.map(|dir| dir.id).filter(|id| *id != Uuid::ZERO);
         let request = BrokerHeartbeatRequest::default()
             .with_broker_id(BrokerId(self.node_id))
             .with_broker_epoch(self.epoch)

@@ -12,6 +12,7 @@ pub(super) struct Spot {
     pub(super) labels: Labels,
     placed: Arc<Placed>,
     min_isr: usize,
+    /// Where it is here, and can be used.
     pub(super) open: Option<Arc<Partition>>,
     /// One of its replicas is this broker's.
     pub(super) is_here: bool,
@@ -32,13 +33,18 @@ impl Spot {
                 Some(overrides) => least(config.topic(overrides).min_insync_replicas),
             };
             let hosted = ctx.partitions.topic(name);
-            all.extend(topic.partitions.iter().map(|(number, placed)| Spot {
-                labels: Labels::of("topic partition", &[&name, number]),
-                placed: Arc::clone(placed),
-                min_isr,
-                open: hosted.as_ref().and_then(|it| it.partition(*number)?.open().cloned()),
-                is_here: placed.has_replica(ctx.node_id),
-                leads: placed.leader == ctx.node_id,
+            all.extend(topic.partitions.iter().map(|(number, placed)| {
+                Spot {
+                    labels: Labels::of("topic partition", &[&name, number]),
+                    placed: Arc::clone(placed),
+                    min_isr,
+                    open: hosted
+                        .as_ref()
+                        .and_then(|topic| topic.partition(*number)?.open().cloned())
+                        .filter(|partition| partition.dir.failure().is_none()),
+                    is_here: placed.has_replica(ctx.node_id),
+                    leads: placed.leader == ctx.node_id,
+                }
             }));
         }
         all

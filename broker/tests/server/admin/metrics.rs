@@ -7,7 +7,7 @@ use broker::metrics::State;
 use std::collections::BTreeMap;
 
 /// Every sample by its name and labels, as it stands on the page.
-async fn scrape(world: &World) -> BTreeMap<String, f64> {
+pub(super) async fn scrape(world: &World) -> BTreeMap<String, f64> {
     let answer = get(world.admin(), "/metrics").await;
     assert_eq!(answer.status, 200);
     assert!(answer.head.contains("content-type: text/plain; version=0.0.4"), "{}", answer.head);

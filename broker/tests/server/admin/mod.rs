@@ -5,5 +5,7 @@ mod health;
 mod hostile;
 mod http;
 mod metrics;
+mod moves;
 mod pages;
+mod watch;
 mod web;
