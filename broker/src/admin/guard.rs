@@ -11,7 +11,7 @@ use crate::config::AdminConfig;
 use hyper::header::{ALLOW, HOST, HeaderName, HeaderValue, ORIGIN};
 use hyper::http::request::Parts;
 use hyper::{Method, Response, StatusCode, Version};
-use std::net::IpAddr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// The refusal of a request, if it is refused.
 pub(super) fn refusal(config: &AdminConfig, request: &Parts) -> Option<Response<Body>> {
@@ -60,17 +60,19 @@ fn one<'a>(request: &'a Parts, name: &HeaderName) -> Result<Option<&'a str>, ()>
 
 /// Whether `host`, which may end in a port, is a name of this server.
 fn is_ours(config: &AdminConfig, host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or(rest),
-        None => host.split(':').next().unwrap_or(host),
-    };
+    let is_port = |port: &str| port.bytes().all(|digit| digit.is_ascii_digit());
+    if let Some(rest) = host.strip_prefix('[') {
+        return rest.split_once(']').is_some_and(|(address, rest)| {
+            let has_port = rest.strip_prefix(':').is_some_and(is_port);
+            address.parse::<Ipv6Addr>().is_ok() && (rest.is_empty() || has_port)
+        });
+    }
+    let (name, port) = host.split_once(':').unwrap_or((host, ""));
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     let is_local = !name.contains('.') || name.ends_with(".localhost");
-    !name.is_empty()
-        && (config.any_host
-            || is_local
-            || name.parse::<IpAddr>().is_ok()
-            || config.hosts.contains(&name))
+    let is_address = name.parse::<Ipv4Addr>().is_ok();
+    let is_known = config.any_host || is_local || is_address || config.hosts.contains(&name);
+    !name.is_empty() && is_port(port) && is_known
 }
 
 #[cfg(test)]
@@ -117,6 +119,12 @@ mod tests {
             "evil.example:9644",
             "localhost.evil.example",
             "127.0.0.1.evil.example",
+            "localhost:80@evil.example",
+            "[::1",
+            "[::1]x",
+            "[::1].evil.example",
+            "[127.0.0.1]",
+            "::1",
         ] {
             check(&[("host", host)], &[], Some(421));
         }

@@ -28,6 +28,8 @@ const HEAD_BYTES_MAX: usize = 16 << 10;
 const HEADERS_MAX: usize = 64;
 /// How long a connection may say nothing, or not end its head.
 const HEAD_PATIENCE: Duration = Duration::from_secs(5);
+/// The same where seats run short.
+const HEAD_PATIENCE_SHORT: Duration = Duration::from_millis(500);
 /// How long a peer may take nothing of its answer.
 const WRITE_PATIENCE: Duration = Duration::from_secs(15);
 /// How long a stop waits for answers that are under way.
@@ -143,7 +145,7 @@ async fn take_in(
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let (desk, stopped) = (Arc::clone(desk), stopped.clone());
-                // Where seats run short nobody keeps one for a next request.
+                // Where seats run short nobody keeps one long, nor for a next request.
                 let may_stay = CONNECTIONS_MAX / 2 < seats.available_permits();
                 open.spawn(async move {
                     serve((stream, peer), desk, stopped, may_stay).await;
@@ -174,7 +176,7 @@ async fn serve(
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .keep_alive(may_stay)
-        .header_read_timeout(HEAD_PATIENCE)
+        .header_read_timeout(if may_stay { HEAD_PATIENCE } else { HEAD_PATIENCE_SHORT })
         .max_buf_size(HEAD_BYTES_MAX)
         .max_headers(HEADERS_MAX)
         .serve_connection(TokioIo::new(Unstalled::new(stream, WRITE_PATIENCE)), service);
