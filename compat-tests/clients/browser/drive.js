@@ -74,6 +74,18 @@ async function walk(browser, name, viewport) {
   await press('button[name="first"]');
   await see('"amount": 7');
 
+  // What comes is seen without a hand, the newest first, until the reader has enough of it.
+  await page.goto(`${url}/#/topics/ticking/messages`);
+  await press('button[name="follow"]');
+  const newest = () => page.waitForFunction(() => /tick (\d+)/.exec(document.querySelector("tbody tr").innerText)?.[1]).then((found) => found.jsonValue()).then(Number);
+  const before = await newest();
+  await page.waitForFunction((before) => Number(/tick (\d+)/.exec(document.querySelector("tbody tr").innerText)?.[1]) > before + 2, { timeout: 15000 }, before);
+  await picture("follow");
+  await press('button[name="follow"]');
+  await page.waitForFunction(() => document.querySelector('button[name="follow"]').getAttribute("aria-pressed") === "false");
+  await press('button[name="first"]');
+  await page.waitForFunction(() => /tick 0\b/.test(document.querySelector("tbody tr").innerText));
+
   await link("Groups");
   await see(group, "Stable");
   await link(group);

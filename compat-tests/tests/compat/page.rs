@@ -10,6 +10,7 @@ use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer};
 use rdkafka::message::{Header, OwnedHeaders};
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use std::process::Command;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -30,6 +31,25 @@ fn produce(bootstrap: &str) {
         producer.send(record).map_err(|(why, _)| why).unwrap();
     }
     producer.flush(Duration::from_secs(20)).unwrap();
+}
+
+/// Produces the lines `tick 0`, `tick 1` and so on, for as long as what it gives is kept.
+fn tick(bootstrap: &str) -> Sender<()> {
+    let producer: BaseProducer =
+        ClientConfig::new().set("bootstrap.servers", bootstrap).create().unwrap();
+    let (kept, dropped) = channel();
+    std::thread::spawn(move || {
+        for number in 0.. {
+            let line = format!("tick {number}");
+            let record = BaseRecord::<(), _>::to("ticking").payload(&line);
+            producer.send(record).map_err(|(why, _)| why).unwrap();
+            producer.poll(Duration::ZERO);
+            if dropped.recv_timeout(Duration::from_millis(200)) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+        }
+    });
+    kept
 }
 
 /// A member that has read all, and stays.
@@ -65,12 +85,14 @@ fn a_person_sees_topics_messages_and_groups_on_a_desk_and_on_a_phone() {
     let bootstrap = broker.bootstrap();
     create_topic(broker.port, "orders", 3);
     create_topic(broker.port, "empty", 1);
+    create_topic(broker.port, "ticking", 1);
     let entity = ["--entity-type", "topics", "--entity-name", "orders"];
     let alter = ["--alter", "--add-config", "retention.ms=86400000"];
     let args = [&["--bootstrap-server", &bootstrap], &entity[..], &alter[..]].concat();
     kafka_tool("kafka-configs", &args).ok();
     produce(&bootstrap);
     let _member = join(&bootstrap);
+    let _ticking = tick(&bootstrap);
 
     let mut node = Command::new("node");
     node.env("NODE_PATH", tool("browser").join("node_modules"));
@@ -79,7 +101,7 @@ fn a_person_sees_topics_messages_and_groups_on_a_desk_and_on_a_phone() {
     let seen = run(&mut node, Duration::from_secs(150));
     assert_eq!(seen.ok().trim(), "seen");
     for size in ["desk", "phone"] {
-        for view in ["brokers", "topics", "topic", "messages", "group"] {
+        for view in ["brokers", "topics", "topic", "messages", "follow", "group"] {
             let picture = dir.path().join(format!("{size}-{view}.png"));
             assert!(picture.exists(), "{} was not taken", picture.display());
         }

@@ -7,12 +7,14 @@
 //! `messages`: `offset`, `timestampMs`, `timestampType` (`create` or `append`), `key`, `value`, and
 //! `headers` (`key`, `value`). A key or value is `null`, or has `bytes` (its length) and either
 //! `text` or, where it is not UTF-8, `base64`; it is cut where `bytes` is larger than what is shown.
-//! Fewer messages than asked for are no sign of the end: that is `nextOffset == endOffset`.
+//! Records that cannot be unpacked, or not within 32 MiB, stand there once: `error` says why, and key
+//! and value are `null`. Fewer messages than asked for are no sign of the end: that is `nextOffset == endOffset`.
 
 use crate::api::Ctx;
 use crate::partition::Partition;
 use protocol::error::ErrorCode;
-use protocol::records::batch::{Batch, BatchError, batches};
+use protocol::records::RecordError;
+use protocol::records::batch::{Batch, BatchError, BatchHeader, batches};
 use protocol::records::record::{Record, records};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -116,16 +118,32 @@ impl Page {
     }
 
     /// Takes the messages of a batch that are wanted.
-    fn take(&mut self, batch: &Batch, ask: Ask) -> Result<(), ErrorCode> {
+    fn take(&mut self, batch: &Batch, ask: Ask) {
         let header = &batch.header;
         if header.is_control() {
             self.next = header.next_offset();
-            return Ok(());
+            return;
         }
-        let corrupt = |_| ErrorCode::CorruptMessage;
-        let mut records = records(&batch.bytes, UNPACKED_BYTES_MAX).map_err(corrupt)?;
+        if let Err(error) = self.take_records(batch, ask) {
+            let offset = self.next.max(header.base_offset);
+            self.messages.push(json!({
+                "offset": offset,
+                "timestampMs": header.max_timestamp,
+                "timestampType": kind(header),
+                "key": null,
+                "value": null,
+                "headers": [],
+                "error": error.to_string(),
+            }));
+            self.next = header.next_offset();
+        }
+    }
+
+    fn take_records(&mut self, batch: &Batch, ask: Ask) -> Result<(), RecordError> {
+        let header = &batch.header;
+        let mut records = records(&batch.bytes, UNPACKED_BYTES_MAX)?;
         while let Some(record) = records.next() {
-            let record = record.map_err(corrupt)?;
+            let record = record?;
             let offset = record.offset(header);
             if offset < self.next {
                 continue;
@@ -134,14 +152,19 @@ impl Page {
                 return Ok(());
             }
             self.next = offset + 1;
-            let kind = if header.is_log_append_time() { "append" } else { "create" };
-            let message = message(&record, (offset, record.timestamp_ms(header), kind), ask);
+            let of = (offset, record.timestamp_ms(header), kind(header));
+            let message = message(&record, of, ask);
             self.bytes += message.1;
             self.messages.push(message.0);
         }
         self.next = header.next_offset();
         Ok(())
     }
+}
+
+/// Whose the timestamps are.
+fn kind(header: &BatchHeader) -> &'static str {
+    if header.is_log_append_time() { "append" } else { "create" }
 }
 
 fn page(partition: &Partition, ask: Ask) -> Result<Page, ErrorCode> {
@@ -174,7 +197,7 @@ fn page(partition: &Partition, ask: Ask) -> Result<Page, ErrorCode> {
         for batch in batches(bytes) {
             match batch.and_then(|it| it.check_crc().map(|()| it)) {
                 Ok(_) if page.is_full(ask) => break,
-                Ok(batch) => page.take(&batch, ask)?,
+                Ok(batch) => page.take(&batch, ask),
                 // The last one of a slice may be cut off, but not the only one.
                 Err(BatchError::Truncated) if before < page.next => break,
                 Err(_) => return Err(ErrorCode::CorruptMessage),

@@ -1,7 +1,7 @@
 //! The JSON pages for whoever shows the broker to people.
 
 use super::http::{Answer, get};
-use crate::world::{Client, World, batch};
+use crate::world::{Client, World, batch, offset};
 use bytes::Bytes;
 use protocol::compression::Codec;
 use protocol::messages::fetch_request::{FetchPartition, FetchTopic};
@@ -137,6 +137,50 @@ async fn messages_are_shown_from_any_offset() {
         let path = format!("/api/topics/t/messages?{query}");
         assert_eq!(get(world.admin(), &path).await.status, status, "{query}");
     }
+    world.broker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_of_ten_megabytes_is_shown_by_its_beginning() {
+    let world = World::with_admin(&["message.max.bytes=20000000"]).await;
+    let mut client = world.connect().await;
+    client.create("t").await;
+    let packed = |bytes: usize| {
+        let mut builder = BatchBuilder::new(0).codec(Codec::Zstd, None);
+        builder.push(NewRecord {
+            timestamp_ms: 1_700_000_000_000,
+            key: None,
+            value: Some(&vec![b'v'; bytes]),
+            headers: &[],
+        });
+        builder.build().unwrap()
+    };
+    for (at, records) in [batch(10 << 20), packed(10 << 20), batch(3)].into_iter().enumerate() {
+        let said = offset(&client.produce("t", records).await);
+        assert_eq!(said, Ok(i64::try_from(at).unwrap()));
+    }
+    let all = page(&world, "/api/topics/t/messages?offset=0&bytes=8").await;
+    for (at, bytes) in [(0, 10 << 20), (1, 10 << 20), (2, 3)] {
+        let value = &all["messages"][at]["value"];
+        assert_eq!(
+            (&value["bytes"], &value["text"]),
+            (&json!(bytes), &json!("v".repeat(bytes.min(8))))
+        );
+    }
+    assert_eq!(all["nextOffset"], 3);
+    let one = get(world.admin(), "/api/topics/t/messages?offset=0&bytes=99999999").await;
+    assert!(one.body.len() < 200_000, "{}", one.body.len());
+
+    // What unpacks to more than is kept for it is told, and passed over.
+    client.produce("t", packed(40 << 20)).await;
+    client.produce("t", batch(5)).await;
+    let two = page(&world, "/api/topics/t/messages?offset=3").await;
+    let error = "the records are of more than 33554432 bytes";
+    assert_eq!(
+        (&two["messages"][0]["offset"], &two["messages"][0]["error"]),
+        (&json!(3), &json!(error))
+    );
+    assert_eq!(two["messages"][1]["value"]["text"], "vvvvv");
     world.broker.stop().await;
 }
 

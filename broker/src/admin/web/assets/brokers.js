@@ -4,7 +4,6 @@ import { bytes, count, h, moment, rate, table, tile } from "./dom.js";
 const KEPT = 60;
 
 /** Turns counters, asked for again and again, into what happened a second; keeps the last of them. */
-/** Turns counters, asked for again and again, into what happened a second; keeps the last of them. */
 export function rates(place, counters) {
   const last = place.counters;
   place.counters = counters;

@@ -16,7 +16,8 @@ async function ask(path, signal) {
   return answer.json();
 }
 
-// A view: (ask, place, turn) => nodes. `place` lives as long as the view is looked at; `live` says that it renews itself.
+// A view: (ask, place) => nodes, or null where nothing is new. `place` lives as long as the view is looked at; `live`, of the view or
+// of the place, says that it renews itself.
 const VIEWS = [
   { path: /^(?:brokers)?$/, nav: "brokers", show: brokers, live: true },
   { path: /^topics$/, nav: "topics", show: topics, live: true },
@@ -26,7 +27,7 @@ const VIEWS = [
   { path: /^groups\/([^/]+)$/, nav: "groups", show: group, live: true },
 ];
 
-let stop = () => {};
+let stop = () => {}, wake = () => {};
 
 function open() {
   stop();
@@ -46,16 +47,17 @@ function open() {
     try {
       const nodes = await found.show((path) => ask(path, aborted.signal), place);
       if (aborted.signal.aborted) return;
-      keep(() => view.replaceChildren(...nodes.filter(Boolean)));
+      if (nodes) keep(() => view.replaceChildren(...nodes.filter(Boolean)));
       say("", "");
     } catch (why) {
       if (aborted.signal.aborted) return;
       say("lost", why instanceof TypeError ? "The broker does not answer." : why.message);
       if (!view.querySelector("h1")) view.replaceChildren(h("h1", {}, why instanceof TypeError ? "The broker does not answer." : why.message));
     }
-    if (found.live) timer = setTimeout(draw, document.hidden ? 5 * RENEW_MS : RENEW_MS);
+    if (found.live || place.live) timer = setTimeout(draw, document.hidden ? 5 * RENEW_MS : RENEW_MS);
   };
   place.redraw = draw;
+  wake = () => { if (found.live || place.live) draw(); };
   view.replaceChildren(h("p", { class: "quiet" }, "Loading…"));
   document.title = `Highwater${place.names[0] ? ` · ${place.names[0]}` : ""}`;
   draw();
@@ -82,5 +84,5 @@ function say(kind, words) {
 }
 
 addEventListener("hashchange", () => { open(); scrollTo(0, 0); });
-document.addEventListener("visibilitychange", () => { if (!document.hidden) open(); });
+document.addEventListener("visibilitychange", () => { if (!document.hidden) wake(); });
 open();
