@@ -202,16 +202,6 @@ impl TopicConfig {
         TopicConfig::resolve_over(overrides, broker)
     }
 
-    /// Bytes after which a segment is closed.
-    pub fn segment_bytes_in_force(&self) -> i32 {
-        self.internal_segment_bytes.unwrap_or(self.segment_bytes)
-    }
-
-    /// Whether acknowledgements wait for the disk.
-    pub fn is_durable(&self) -> bool {
-        self.flush_messages == 1
-    }
-
     /// What no key can say alone.
     pub fn check(&self) -> Result<(), Invalid> {
         if self.remote_storage_enable {

@@ -8,8 +8,6 @@ use std::fmt;
 pub const HEADER_LEN: usize = 61;
 /// The bytes of a batch that its length does not count: base offset and length.
 pub const LOG_OVERHEAD: usize = 12;
-/// What a batch can say of itself at least: a header and no records.
-pub const SIZE_MIN: usize = HEADER_LEN;
 /// Where the bytes that the checksum covers begin.
 const CHECKED_FROM: usize = 21;
 /// Where the checksum stands.

@@ -61,11 +61,6 @@ impl SimDisk {
         self.power.plan.lock().crash_at = Some(n);
     }
 
-    /// The power fails now.
-    pub fn cut_power(&self) {
-        self.power.plan.lock().is_off = true;
-    }
-
     /// Whether the power has failed.
     pub fn is_off(&self) -> bool {
         self.power.plan.lock().is_off
