@@ -226,6 +226,14 @@ impl Args {
         given.filter_map(|(_, value)| value.as_deref()).collect()
     }
 
+    /// What stands behind each of several flags, in the order of the call; None where a flag has no
+    /// value.
+    #[must_use]
+    pub fn in_order(&self, names: &[&str]) -> Vec<Option<&str>> {
+        let given = self.given.iter().filter(|(it, _)| names.contains(it));
+        given.map(|(_, value)| value.as_deref()).collect()
+    }
+
     /// The same with some flags under other names: a short one under the long one.
     #[must_use]
     pub fn renamed(&self, names: &[(&str, &'static str)]) -> Args {

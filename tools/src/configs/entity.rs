@@ -1,20 +1,27 @@
 //! Whose configs `kafka-configs` is asked for.
 
+use super::party::{Limited, Party};
 use crate::admin::configs::Kind;
 use crate::args::Args;
 use crate::failure::Failure;
 
-/// The kinds of Apache Kafka, in the order in which its tool tells them; those without a `Kind`
-/// have quotas and passwords, which have requests of their own.
-const KINDS: [(&str, Option<Kind>); 8] = [
-    ("broker-loggers", Some(Kind::BrokerLogger)),
-    ("topics", Some(Kind::Topic)),
-    ("clients", None),
-    ("users", None),
-    ("brokers", Some(Kind::Broker)),
-    ("ips", None),
-    ("client-metrics", Some(Kind::ClientMetrics)),
-    ("groups", Some(Kind::Group)),
+/// What an entity of a kind has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Has {
+    Configs(Kind),
+    Quotas(Limited),
+}
+
+/// The kinds of Apache Kafka, in the order in which its tool tells them.
+const KINDS: [(&str, Has); 8] = [
+    ("broker-loggers", Has::Configs(Kind::BrokerLogger)),
+    ("topics", Has::Configs(Kind::Topic)),
+    ("clients", Has::Quotas(Limited::Client)),
+    ("users", Has::Quotas(Limited::User)),
+    ("brokers", Has::Configs(Kind::Broker)),
+    ("ips", Has::Quotas(Limited::Ip)),
+    ("client-metrics", Has::Configs(Kind::ClientMetrics)),
+    ("groups", Has::Configs(Kind::Group)),
 ];
 
 /// Flags that name kind and entity at once.
@@ -36,6 +43,14 @@ const DEFAULTS: [(&str, &str); 4] = [
     ("ip-defaults", "ips"),
 ];
 
+/// Whose configs or quotas are asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    Configs(Entity),
+    /// One party, or a user with a client.
+    Quotas(Vec<Party>),
+}
+
 /// An entity, all of a kind, or (with an empty name) what counts for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entity {
@@ -45,7 +60,8 @@ pub(super) struct Entity {
 
 impl Entity {
     pub(super) fn plural(&self) -> &'static str {
-        KINDS.iter().find(|(_, kind)| *kind == Some(self.kind)).map_or("", |(name, _)| name)
+        let is_this = |has: &Has| *has == Has::Configs(self.kind);
+        KINDS.iter().find(|(_, has)| is_this(has)).map_or("", |(name, _)| name)
     }
 
     /// As Kafka's tool makes it: without the last letter.
@@ -59,7 +75,7 @@ impl Entity {
 ///
 /// # Errors
 /// It is nothing that has configs, or named in two ways.
-pub(super) fn of(args: &Args) -> Result<Entity, Failure> {
+pub(super) fn of(args: &Args) -> Result<Asked, Failure> {
     let by_flag = NAMED.iter().chain(&DEFAULTS).filter(|(flag, _)| args.has(flag));
     let mut kinds = args.all("entity-type");
     kinds.extend(by_flag.clone().map(|(_, kind)| *kind));
@@ -71,7 +87,8 @@ pub(super) fn of(args: &Args) -> Result<Entity, Failure> {
              flags",
         ));
     }
-    let name = name(args)?;
+    let names = names(args)?;
+    let name = names.first().cloned();
     let kind = kinds.first().copied().unwrap_or_default();
     let named = name.as_deref().filter(|name| !name.is_empty());
     if let ("brokers" | "broker-loggers", Some(id)) = (kind, named)
@@ -103,27 +120,27 @@ pub(super) fn of(args: &Args) -> Result<Entity, Failure> {
             "An entity name must be specified with --alter of {kind}"
         )));
     }
-    match KINDS.iter().find(|(it, _)| *it == kind) {
-        Some((_, Some(kind))) => Ok(Entity { kind: *kind, name }),
-        _ => Err(Failure::Told(format!(
-            "{kind}: quotas and SCRAM credentials are nothing that this tool describes or alters \
-             yet; Apache Kafka's own does, on a broker that keeps them"
-        ))),
+    let has = |kind: &str| KINDS.iter().find(|(it, _)| *it == kind).map(|(_, has)| *has);
+    if let Some(Has::Configs(kind)) = has(kind) {
+        return Ok(Asked::Configs(Entity { kind, name }));
     }
+    let parties = kinds.iter().enumerate().filter_map(|(at, kind)| match has(kind)? {
+        Has::Quotas(kind) => Some(Party { kind, name: names.get(at).cloned() }),
+        Has::Configs(_) => None,
+    });
+    Ok(Asked::Quotas(parties.collect()))
 }
 
-fn name(args: &Args) -> Result<Option<String>, Failure> {
+/// Names as they stand, one for each kind; an empty one for what counts for all.
+fn names(args: &Args) -> Result<Vec<String>, Failure> {
+    let named = args.in_order(&["entity-name", "entity-default"]);
+    let mut names: Vec<String> =
+        named.into_iter().map(|name| name.unwrap_or_default().to_owned()).collect();
     for (flag, _) in NAMED {
-        if let Some(name) = args.one(flag)? {
-            return Ok(Some(name.to_owned()));
-        }
+        names.extend(args.one(flag)?.map(str::to_owned));
     }
-    let is_default = args.has("entity-default") || DEFAULTS.iter().any(|(it, _)| args.has(it));
-    match args.all("entity-name").first() {
-        Some(name) => Ok(Some((*name).to_owned())),
-        None if is_default => Ok(Some(String::new())),
-        None => Ok(None),
-    }
+    names.extend(DEFAULTS.iter().filter(|(flag, _)| args.has(flag)).map(|_| String::new()));
+    Ok(names)
 }
 
 fn check_kinds(kinds: &[&str]) -> Result<(), Failure> {
@@ -153,26 +170,44 @@ mod tests {
     use super::*;
     use std::ffi::OsString;
 
-    fn read(args: &[&str]) -> Result<Entity, Failure> {
+    fn read(args: &[&str]) -> Result<Asked, Failure> {
         let args = args.iter().map(OsString::from).collect();
         super::super::COMMAND.parse(args).and_then(|args| of(&args))
     }
 
+    fn configs(kind: Kind, name: Option<&str>) -> Result<Asked, Failure> {
+        Ok(Asked::Configs(Entity { kind, name: name.map(str::to_owned) }))
+    }
+
     #[test]
     fn an_entity_is_named_in_either_way() {
-        let topic = Entity { kind: Kind::Topic, name: Some("one".to_owned()) };
-        assert_eq!(read(&["--describe", "--topic", "one"]), Ok(topic.clone()));
+        let topic = configs(Kind::Topic, Some("one"));
+        assert_eq!(read(&["--describe", "--topic", "one"]), topic);
         let long = ["--describe", "--entity-type", "topics", "--entity-name", "one"];
-        assert_eq!(read(&long), Ok(topic));
-        let defaults = Entity { kind: Kind::Broker, name: Some(String::new()) };
-        assert_eq!(read(&["--alter", "--broker-defaults"]), Ok(defaults.clone()));
-        assert_eq!(
-            read(&["--alter", "--entity-type", "brokers", "--entity-default"]),
-            Ok(defaults)
-        );
-        let all = Entity { kind: Kind::Group, name: None };
-        assert_eq!(read(&["--describe", "--entity-type", "groups"]), Ok(all.clone()));
+        assert_eq!(read(&long), topic);
+        let defaults = configs(Kind::Broker, Some(""));
+        assert_eq!(read(&["--alter", "--broker-defaults"]), defaults);
+        assert_eq!(read(&["--alter", "--entity-type", "brokers", "--entity-default"]), defaults);
+        let all = read(&["--describe", "--entity-type", "groups"]);
+        assert_eq!(all, configs(Kind::Group, None));
+        let Ok(Asked::Configs(all)) = all else { panic!("no configs") };
         assert_eq!((all.plural(), all.singular()), ("groups", "group"));
+    }
+
+    #[test]
+    fn a_user_may_stand_with_a_client() {
+        let party = |kind, name: Option<&str>| Party { kind, name: name.map(str::to_owned) };
+        let check = |args: &[&str], want: &[Party]| {
+            assert_eq!(read(args), Ok(Asked::Quotas(want.to_vec())), "{args:?}");
+        };
+        check(&["--describe", "--user", "u"], &[party(Limited::User, Some("u"))]);
+        let both = [party(Limited::Client, Some("c")), party(Limited::User, Some("u"))];
+        check(&["--describe", "--user", "u", "--client", "c"], &both);
+        let users = ["--describe", "--entity-type", "users"];
+        check(&users, &[party(Limited::User, None)]);
+        let clients = ["--entity-type", "clients", "--entity-default", "--entity-name", "c"];
+        let both = [party(Limited::User, Some("")), party(Limited::Client, Some("c"))];
+        check(&[&users[..], &clients].concat(), &both);
     }
 
     #[test]
@@ -188,7 +223,7 @@ mod tests {
             (&["--describe", "--entity-type", "topics", "--entity-default"], "must not be"),
             (&["--alter", "--entity-type", "topics"], "An entity name must be"),
             (&["--alter", "--entity-type", "brokers"], "An entity-name or default entity"),
-            (&["--describe", "--user", "u"], "quotas and SCRAM"),
+            (&["--alter", "--entity-type", "users"], "An entity-name or default entity"),
         ] {
             let Err(Failure::Told(said)) = read(args) else { panic!("{args:?} is taken") };
             assert!(said.contains(want), "{args:?}: {said}");

@@ -120,6 +120,13 @@ fn write_files(target: &Target<'_>) {
         file("version.json", &json(0, 2));
         file("broken.json", "{");
         file("plan.csv", "read,0,4\nread,1,5\n");
+        // A controller that might join, with the metadata directory of the one that is there.
+        let controller = format!(
+            "process.roles=controller\nnode.id=1\nlog.dirs={}\n\
+             listeners=CONTROLLER://127.0.0.1:1\ncontroller.listener.names=CONTROLLER\n",
+            target.dir.join("data").display()
+        );
+        file("controller.properties", &controller);
         file("configs.properties", "retention.ms=7200000\nmax.message.bytes=2000000\n");
     }
 }

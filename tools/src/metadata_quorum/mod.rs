@@ -1,4 +1,7 @@
-//! `kafka-metadata-quorum`: the controllers, who leads them, and how far each has come.
+//! `kafka-metadata-quorum`: the controllers, who leads them, how far each has come, and who is to
+//! be one of them.
+
+mod membership;
 
 use crate::admin::table;
 use crate::admin::topics::name_of;
@@ -13,9 +16,7 @@ use kraft::env::Env;
 use protocol::ids::Uuid;
 use protocol::messages::describe_quorum_request::{PartitionData as Wanted, TopicData};
 use protocol::messages::describe_quorum_response::{Node, PartitionData, ReplicaState};
-use protocol::messages::{
-    DescribeQuorumRequest, DescribeQuorumResponse, RemoveRaftVoterRequest, RemoveRaftVoterResponse,
-};
+use protocol::messages::{DescribeQuorumRequest, DescribeQuorumResponse};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -25,13 +26,17 @@ const COMMAND: Command = Command {
     flags: &[
         SERVER,
         CONTROLLER,
-        COMMAND_CONFIG,
+        value(
+            COMMAND_CONFIG.name,
+            "FILE",
+            "A file of properties for the client; with add-controller, that of the controller.",
+        ),
         switch("status", "With describe: the quorum in short."),
         switch("replication", "With describe: a row for each node."),
         switch("human-readable", "With --replication: how long ago, in the place of times."),
         value("controller-id", "id", "With remove-controller: whom."),
         value("controller-directory-id", "id", "With remove-controller: its directory."),
-        switch("dry-run", "Say what would be done."),
+        switch("dry-run", "With add-controller and remove-controller: say what would be done."),
     ],
 };
 
@@ -49,15 +54,11 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
                 let now_ms = env.clock.wall_ms();
                 block_on(describe(args, now_ms, &mut client, output))
             }
-            "add-controller" if !args.has(COMMAND_CONFIG.name) => Err(Failure::told(
-                "You must supply the configuration file of the controller you are adding when \
-                 using add-controller.",
-            )),
-            "add-controller" => Err(Failure::told(
-                "add-controller is not spoken by this tool yet; Apache Kafka's own does it, on a \
-                 cluster that takes more controllers.",
-            )),
-            _ => block_on(remove(args, &mut client, output)),
+            "add-controller" => {
+                let joining = membership::Joining::read(args, env)?;
+                block_on(joining.add(args, &mut client, output))
+            }
+            _ => block_on(membership::remove(args, &mut client, output)),
         }
     })
 }
@@ -190,33 +191,6 @@ fn replica_text(replica: &ReplicaState, nodes: &[Node]) -> String {
         text.push_str(&format!(", \"endpoints\": [{endpoints}]"));
     }
     text + "}"
-}
-
-async fn remove(args: &Args, client: &mut Client, output: &mut Output) -> Result<(), Failure> {
-    let missing = |flag| {
-        Failure::Usage(format!("kafka-metadata-quorum: error: argument --{flag} is required"))
-    };
-    let id: i32 = args.number("controller-id")?.ok_or_else(|| missing("controller-id"))?;
-    let directory = args.one("controller-directory-id")?;
-    let directory = directory.ok_or_else(|| missing("controller-directory-id"))?;
-    let parsed: Uuid = directory.parse().map_err(|_| {
-        Failure::Told(format!("Failed to parse --controller-directory-id: {directory} is no id"))
-    })?;
-    if id < 0 {
-        return Err(Failure::told("Invalid negative --controller-id: it is 0 or more"));
-    }
-    let what = format!("KRaft controller {id} with directory id {directory}");
-    if args.has("dry-run") {
-        return output.line(format!("DRY RUN of removing {what}"));
-    }
-    let request =
-        RemoveRaftVoterRequest::default().with_voter_id(id).with_voter_directory_id(parsed.into());
-    let judge = |answer: &RemoveRaftVoterResponse| {
-        Refused::check(answer.error_code, answer.error_message.as_deref())
-    };
-    let done = client.ask_until(To::Controller, &request, judge).await;
-    done.map_err(|refused| Failure::Told(format!("{}: {refused}", refused.exception())))?;
-    output.line(format!("Removed {what}"))
 }
 
 #[cfg(test)]
