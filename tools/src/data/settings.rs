@@ -128,6 +128,9 @@ const DEFAULTS_OF_PRODUCERS: [(&str, &str); 6] = [
     ("queue.buffering.max.kbytes", "32768"),
 ];
 
+/// `transaction.timeout.ms`, of both.
+const TRANSACTION_MS: i64 = 60_000;
+
 const DEFAULTS_OF_CONSUMERS: [(&str, &str); 4] = [
     ("allow.auto.create.topics", "true"),
     ("check.crcs", "true"),
@@ -189,6 +192,14 @@ fn translate(role: Role, given: &BTreeMap<String, String>) -> Result<Mapped, Str
             // Of no effect in plain, as in Java's clients.
             None if name.starts_with("ssl.") || name.starts_with("sasl.") => {}
             None => unknown.push(name.clone()),
+        }
+    }
+    // A record that outlives its transaction is lost with it, and librdkafka takes no such setting.
+    if config.get("transactional.id").is_some() {
+        let ms = |name: &str| config.get(name).and_then(|it| it.parse::<i64>().ok());
+        let transaction = ms("transaction.timeout.ms").unwrap_or(TRANSACTION_MS);
+        if ms("delivery.timeout.ms").is_some_and(|delivery| transaction < delivery) {
+            config.set("delivery.timeout.ms", transaction.to_string());
         }
     }
     Ok(Mapped { config, unknown })
@@ -334,6 +345,17 @@ mod tests {
         check(&[("max.in.flight.requests.per.connection", "6")], Some("false"));
         check(&[("enable.idempotence", "false")], Some("false"));
         check(&[("enable.idempotence", "true"), ("acks", "1")], None);
+    }
+
+    #[test]
+    fn no_record_outlives_its_transaction() {
+        let check = |pairs: &[(&str, &str)], want: &str| {
+            let id = [("transactional.id", "t")];
+            check(Role::Producer, &[&id, pairs].concat(), &[("delivery.timeout.ms", want)]);
+        };
+        check(&[], "60000");
+        check(&[("transaction.timeout.ms", "7000")], "7000");
+        check(&[("delivery.timeout.ms", "500"), ("linger.ms", "1")], "500");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! How keys and values are printed.
 
+use super::state_records::{self, Topic};
 use crate::args::Args;
-use crate::coordinator_records::{Members, Undecoded, decode};
+use crate::coordinator_records::{Decoded, Members, Undecoded, decode};
 use crate::failure::Failure;
 use crate::json::{Json, fields, object};
 use kraft::record::Record as MetadataRecord;
@@ -20,30 +21,34 @@ pub(super) enum Class {
 /// How a record is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decoder {
-    Classes { key: Class, value: Class },
+    Classes {
+        key: Class,
+        value: Class,
+    },
     Offsets,
+    /// Records of coordinators other than those of groups.
+    States(Topic),
     Metadata,
 }
 
 impl Decoder {
     /// Which one the arguments ask for.
     pub(super) fn of(args: &Args) -> Result<Decoder, Failure> {
-        let absent = [
-            ("transaction-log-decoder", "transactions"),
-            ("remote-log-metadata-decoder", "tiered storage"),
-            ("share-group-state-decoder", "share groups"),
+        let decoders = [
+            ("offsets-decoder", Decoder::Offsets),
+            ("transaction-log-decoder", Decoder::States(Topic::Transactions)),
+            ("cluster-metadata-decoder", Decoder::Metadata),
+            ("share-group-state-decoder", Decoder::States(Topic::ShareGroups)),
         ];
-        if args.has("offsets-decoder") {
-            return Ok(Decoder::Offsets);
+        if let Some((_, decoder)) = decoders.into_iter().find(|(name, _)| args.has(name)) {
+            return Ok(decoder);
         }
-        if args.has("cluster-metadata-decoder") {
-            return Ok(Decoder::Metadata);
-        }
-        if let Some((name, what)) = absent.into_iter().find(|(name, _)| args.has(name)) {
-            return Err(Failure::told(format_args!(
-                "--{name}: the records of {what} are not read here yet. Without it, \
-                 --print-data-log prints them as they are; Apache Kafka's own tool reads them."
-            )));
+        if args.has("remote-log-metadata-decoder") {
+            return Err(Failure::told(
+                "--remote-log-metadata-decoder: the records of tiered storage, which Highwater has \
+                 not, are not read here. Without it, --print-data-log prints them as they are; \
+                 Apache Kafka's own tool reads them.",
+            ));
         }
         Ok(Decoder::Classes {
             key: class(args, "key-decoder-class")?,
@@ -66,7 +71,12 @@ impl Decoder {
                 };
                 (read(record.key, key)?, read(record.value, value)?)
             }
-            Decoder::Offsets => of_group(offset, record)?,
+            Decoder::Offsets => {
+                of_coordinator(offset, record, |key| decode(key, record.value, Members::Read))?
+            }
+            Decoder::States(topic) => of_coordinator(offset, record, |key| {
+                state_records::decode(topic, key, record.value)
+            })?,
             Decoder::Metadata => (None, Some(of_metadata(offset, record).into_bytes())),
         };
         let mut front = front;
@@ -112,14 +122,18 @@ impl Class {
 
 type Parts = (Option<Vec<u8>>, Option<Vec<u8>>);
 
-fn of_group(offset: i64, record: &Record<'_>) -> Result<Parts, Failure> {
+fn of_coordinator(
+    offset: i64,
+    record: &Record<'_>,
+    decode: impl FnOnce(&[u8]) -> Result<Decoded, Undecoded>,
+) -> Result<Parts, Failure> {
     let Some(key) = record.key else {
         return Err(Failure::told(format_args!(
             "Failed to decode message at offset {offset} using the specified decoder (message had \
              a missing key)"
         )));
     };
-    let decoded = match decode(key, record.value, Members::Read) {
+    let decoded = match decode(key) {
         Ok(decoded) => decoded,
         Err(why) => {
             let text = match why {

@@ -5,6 +5,7 @@ mod decoder;
 mod found;
 mod index;
 mod log;
+mod state_records;
 mod whole;
 
 use crate::args::{Args, Command, Flag, Takes, switch, value};

@@ -125,7 +125,7 @@ fn what_cannot_be_read_ends_the_tool_with_the_reason() {
     check(&["--files", "/x.log"], "not the name of a segment");
     check(&["--files", "/00000000000000000009.log"], "00000000000000000009.log");
     check(&["--files", LOG, "--value-decoder-class", "my.Own"], "my.Own");
-    check(&["--files", LOG, "--transaction-log-decoder"], "not read here yet");
+    check(&["--files", LOG, "--remote-log-metadata-decoder"], "tiered storage");
     check(&[], "Missing required argument");
     let (said, done) = dumped(&disk, &["--files", "/leader-epoch-checkpoint"]);
     assert_eq!((said.as_str(), done), ("Dumping /leader-epoch-checkpoint\n", Ok(())));

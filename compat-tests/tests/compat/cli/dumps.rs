@@ -52,8 +52,13 @@ fn everything(java: &mut JavaTools, data: &Path) {
     assert!(out.contains("| key: k1 payload: value 1"), "{out}");
     same(java, &["--files", &text(&own), "--print-data-log", "--max-bytes", "3000"]);
     let logs: Vec<_> = files(data, &[".log"]);
+    // Records of share groups are not read here, so that of the group `g` alone.
+    let has_g = |path: &&PathBuf| {
+        let bytes = std::fs::read(path).unwrap();
+        bytes.windows(16).any(|window| window == b"console-consumer")
+    };
     let groups: Vec<_> =
-        logs.iter().filter(is("__consumer_offsets-")).filter(full).cloned().collect();
+        logs.iter().filter(is("__consumer_offsets-")).filter(has_g).cloned().collect();
     let out = same(java, &["--files", &text(&groups), "--offsets-decoder"]);
     assert!(out.contains(r#"key: {"type":"1","data":{"group":"g","#), "{out}");
     let metadata: Vec<_> = all
@@ -66,12 +71,29 @@ fn everything(java: &mut JavaTools, data: &Path) {
     assert!(out.contains(r#"payload: {"type":"REGISTER_BROKER_RECORD","#), "{out}");
 }
 
+/// Has Apache Kafka write records of transactions and of a share group, and stops it.
+fn write_states(java: &mut JavaTools, kafka: &mut Kafka) {
+    let server = kafka.bootstrap();
+    let front = ["--bootstrap-server", &server, "--topic", "t"];
+    let send = ["--num-records", "20", "--record-size", "10", "--throughput", "-1"];
+    let send = [&front[..], &send, &["--transactional-id", "tx"]].concat();
+    let mut command = Command::new(highwater());
+    run(command.arg("kafka-producer-perf-test").args(send), LIMIT).ok();
+    let read = [&front[..], &["--group", "share", "--timeout-ms", "4000"]].concat();
+    let read: Vec<String> = read.iter().map(|arg| (*arg).to_owned()).collect();
+    java.run("org.apache.kafka.tools.consumer.ConsoleShareConsumer", &read);
+    kafka.stop();
+}
+
 #[test]
 fn files_are_told_line_by_line_as_apache_kafka_tells_them() {
     let (dir, their_dir) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let more = "log.index.interval.bytes=200\nlog.segment.bytes=1048576\n";
     let mut broker = Broker::start(dir.path(), more);
-    let mut kafka = Kafka::start_with(their_dir.path(), Quorum::Dynamic, more);
+    let alone = "transaction.state.log.replication.factor=1\ntransaction.state.log.min.isr=1\n\
+                 share.coordinator.state.topic.replication.factor=1\n\
+                 share.coordinator.state.topic.min.isr=1\n";
+    let mut kafka = Kafka::start_with(their_dir.path(), Quorum::Dynamic, &format!("{more}{alone}"));
     for server in [broker.bootstrap(), kafka.bootstrap()] {
         let front = ["--bootstrap-server", &server, "--topic", "t"];
         let lines: String = (0..200).map(|n| format!("h:{n}\tk{n}\tvalue {n}\n")).collect();
@@ -90,10 +112,23 @@ fn files_are_told_line_by_line_as_apache_kafka_tells_them() {
         assert_eq!(run(&mut command, LIMIT).ok().lines().count(), 1000);
     }
     assert!(broker.stop().success());
-    kafka.stop();
     let mut java = JavaTools::start();
+    write_states(&mut java, &mut kafka);
+    let their_data = their_dir.path().join("data");
     everything(&mut java, &broker.data());
-    everything(&mut java, &their_dir.path().join("data"));
+    everything(&mut java, &their_data);
+    for (topic, decoder, want) in [
+        ("__transaction_state-", "--transaction-log-decoder", r#""transactionStatus":"Ongoing""#),
+        ("__share_group_state-", "--share-group-state-decoder", r#""groupId":"share""#),
+    ] {
+        let logs = files(&their_data, &[".log"]).into_iter();
+        let logs: Vec<String> = logs
+            .map(|path| path.display().to_string())
+            .filter(|path| path.contains(topic) && 0 < std::fs::metadata(path).unwrap().len())
+            .collect();
+        let out = same(&mut java, &["--files", &logs.join(","), decoder]);
+        assert!(out.contains(want), "{decoder}: {out}");
+    }
     // A torn end, an index that lies, and a file that is none.
     let log = broker.data().join("t-0/00000000000000000000.log");
     let index = log.with_extension("index");
