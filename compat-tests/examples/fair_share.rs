@@ -1,5 +1,6 @@
-//! How long members that join at once take to a fair share, on Apache Kafka and on Highwater in
-//! turn, with the same members and settings. `cargo run -p compat-tests --example fair_share`.
+//! How long members that join at once take to a fair share, or (`--newcomers`) those who join a group
+//! that is settled, on Apache Kafka and on Highwater in turn, with the same members and settings.
+//! `cargo run -p compat-tests --example fair_share`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -16,7 +17,7 @@ use compat_tests::member::{Event, Mode, Story, owned, stories};
 use compat_tests::ownership::is_fair;
 use compat_tests::process::{Server, until};
 use nix::sys::signal::Signal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -29,6 +30,9 @@ const CLIENT: [&str; 2] = ["session.timeout.ms=45000", "heartbeat.interval.ms=30
 struct Options {
     #[arg(long, default_value_t = 10)]
     members: usize,
+    /// Who join at once when the others have their shares; 0: those are measured.
+    #[arg(long, default_value_t = 0)]
+    newcomers: usize,
     #[arg(long, default_value_t = 900)]
     partitions: usize,
     #[arg(long, default_value_t = 3)]
@@ -37,7 +41,7 @@ struct Options {
 
 /// One group's way to fair shares.
 struct Way {
-    /// From the first member's call to the last partition's new owner.
+    /// From the first (new) member's call to the last partition's new owner.
     ms: u64,
     /// The group's last generation or epoch: one more with each rebalance.
     epoch: i64,
@@ -47,31 +51,46 @@ struct Way {
 
 fn way(port: u16, options: &Options, mode: Mode, name: &str, dir: &Path) -> Way {
     create_topic(port, name, options.partitions);
-    let log = dir.join(format!("{name}.log"));
     let bootstrap = format!("127.0.0.1:{port}");
     let more = if mode == Mode::Consumer { [].as_slice() } else { &CLIENT };
-    let words = [&bootstrap, name, name, "member"];
-    let mut pool = Server::start(&mut Client::pool(words, mode, options.members, 0, more), &log);
-    until("fair shares", Duration::from_secs(120), || {
-        std::thread::sleep(Duration::from_millis(200));
-        assert!(pool.is_up(), "{}", pool.tail());
-        let shares: Vec<_> = stories(&log).values().map(|said| owned(said)).collect();
-        (shares.len() == options.members && is_fair(&shares, options.partitions)).then_some(())
-    });
-    let way = measure(&stories(&log));
-    pool.signal(Signal::SIGTERM);
-    pool.wait(Duration::from_secs(60));
+    let (mut pools, mut logs, mut count) = (Vec::new(), Vec::new(), 0);
+    for (pool, members) in [("member", options.members), ("newcomer", options.newcomers)] {
+        if members == 0 {
+            continue;
+        }
+        let log = dir.join(format!("{name}-{pool}.log"));
+        let words = [&bootstrap, name, name, pool];
+        pools.push(Server::start(&mut Client::pool(words, mode, members, 0, more), &log));
+        logs.push(log);
+        count += members;
+        until("fair shares", Duration::from_secs(120), || {
+            std::thread::sleep(Duration::from_millis(200));
+            pools.iter_mut().for_each(|pool| assert!(pool.is_up(), "{}", pool.tail()));
+            let shares: Vec<_> = told(&logs).values().map(|said| owned(said)).collect();
+            (shares.len() == count && is_fair(&shares, options.partitions)).then_some(())
+        });
+    }
+    let newest = logs.last().map(|log| stories(log)).unwrap_or_default();
+    let joins = newest.values().flatten().filter(|it| it.event == Event::Join);
+    let way = measure(&told(&logs), joins.map(|it| it.at).min().unwrap_or_default());
+    for mut pool in pools {
+        pool.signal(Signal::SIGTERM);
+        pool.wait(Duration::from_secs(60));
+    }
     way
 }
 
-fn measure(story: &Story) -> Way {
-    let all = || story.values().flatten();
+fn told(logs: &[PathBuf]) -> Story {
+    logs.iter().flat_map(|log| stories(log)).collect()
+}
+
+fn measure(story: &Story, first: u64) -> Way {
+    let all = || story.values().flatten().filter(|it| first <= it.at);
     let given = |event: &Event| matches!(event, Event::Own(_) | Event::Give(_) | Event::Lost(_));
-    let first = all().filter(|it| it.event == Event::Join).map(|it| it.at).min();
     let last = all().filter(|it| given(&it.event)).map(|it| it.at).max();
     let epoch = all().filter_map(|it| it.event.epoch());
     Way {
-        ms: last.unwrap_or_default().saturating_sub(first.unwrap_or_default()),
+        ms: last.unwrap_or_default().saturating_sub(first),
         epoch: epoch.max().unwrap_or_default(),
         calls: all().filter(|it| given(&it.event)).count(),
     }
