@@ -5,6 +5,7 @@ use super::member::{ClassicMember, protocols};
 use super::patience::ARRIVAL;
 use super::replies::not_joined;
 use super::turn::Turn;
+use super::versions::{rebalance_timeout_ms, takes_id_first};
 use crate::coordinator::{Effects, Moment, Token};
 use crate::group::request::Client;
 use crate::group::state::{Decision, Group, State};
@@ -15,10 +16,6 @@ use protocol::ids::Uuid;
 use protocol::messages::JoinGroupRequest;
 use std::sync::Arc;
 
-/// From this version on a dynamic member is given its id first, and joins with it (KIP-394).
-const ID_FIRST_SINCE: i16 = 4;
-/// Before this version a member says one time-out for both.
-const REBALANCE_TIMEOUT_SINCE: i16 = 1;
 /// How long a new member waits for a rebalance. It has no session yet, and a client that was lost
 /// would be waited for in every rebalance.
 const NEW_MEMBER_TIMEOUT_MS: i32 = 5 * 60 * 1000;
@@ -36,10 +33,7 @@ impl Join<'_> {
     }
 
     pub(super) fn rebalance_timeout_ms(&self) -> i32 {
-        match self.client.version {
-            REBALANCE_TIMEOUT_SINCE.. => self.request.rebalance_timeout_ms,
-            _ => self.request.session_timeout_ms,
-        }
+        rebalance_timeout_ms(self.client, self.request)
     }
 }
 
@@ -123,7 +117,7 @@ impl Turn<'_> {
                 Some(old) => self.replace(join, &old, id),
                 None => self.add(join, id),
             },
-            None if ID_FIRST_SINCE <= join.client.version => {
+            None if takes_id_first(join.client) => {
                 self.expect(&id, join.request.session_timeout_ms);
                 self.reply(join.token, not_joined(&id, ErrorCode::MemberIdRequired));
                 self.group.pending.insert(id, self.moment.now.saturating_add(ARRIVAL));

@@ -13,7 +13,7 @@ pub(super) fn text(text: &str) -> StrBytes {
 }
 
 /// A JoinGroup that led to nothing. `member_id` is empty where the client shall have a new one.
-pub(super) fn not_joined(member_id: &str, code: ErrorCode) -> JoinGroupResponse {
+pub(in crate::group) fn not_joined(member_id: &str, code: ErrorCode) -> JoinGroupResponse {
     JoinGroupResponse::default()
         .with_error_code(code.code())
         .with_generation_id(-1)
@@ -21,11 +21,11 @@ pub(super) fn not_joined(member_id: &str, code: ErrorCode) -> JoinGroupResponse 
         .with_member_id(text(member_id))
 }
 
-pub(super) fn not_synced(code: ErrorCode) -> SyncGroupResponse {
+pub(in crate::group) fn not_synced(code: ErrorCode) -> SyncGroupResponse {
     SyncGroupResponse::default().with_error_code(code.code())
 }
 
-pub(super) fn heartbeat(code: ErrorCode) -> HeartbeatResponse {
+pub(in crate::group) fn heartbeat(code: ErrorCode) -> HeartbeatResponse {
     HeartbeatResponse::default().with_error_code(code.code())
 }
 

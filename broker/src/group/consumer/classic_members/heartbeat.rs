@@ -4,14 +4,14 @@
 
 use super::identity::Identified;
 use crate::coordinator::{Effects, Moment, Token};
+use crate::group::classic::replies;
 use crate::group::config::group_config;
 use crate::group::consumer::advance::{Advance, Advanced};
 use crate::group::consumer::group::ConsumerGroup;
 use crate::group::consumer::member::Progress;
-use crate::group::request::Reply;
 use crate::group::state::{Decision, Group, State};
 use protocol::error::ErrorCode;
-use protocol::messages::{HeartbeatRequest, HeartbeatResponse};
+use protocol::messages::HeartbeatRequest;
 use std::sync::Arc;
 
 impl State {
@@ -28,7 +28,7 @@ impl State {
         let found = group.classic_member(&request.member_id, instance, request.generation_id);
         let it = match found {
             Ok(it) => it,
-            Err(code) => return Some(Effects::reply(token, response(code))),
+            Err(code) => return Some(Effects::reply(token, replies::heartbeat(code).into())),
         };
         let key = (Arc::clone(group_id), Arc::clone(it.id));
         let (session, rebalance) =
@@ -47,12 +47,8 @@ impl State {
             group.looked(epoch);
         }
         let code = if must_join { ErrorCode::RebalanceInProgress } else { ErrorCode::None };
-        Some(Effects { records, replies: vec![(token, response(code))] })
+        Some(Effects { records, replies: vec![(token, replies::heartbeat(code).into())] })
     }
-}
-
-fn response(code: ErrorCode) -> Reply {
-    HeartbeatResponse::default().with_error_code(code.code()).into()
 }
 
 /// There is a newer assignment, or it must give up partitions, or what it waited for is free.

@@ -2,6 +2,8 @@
 //! once: what the member says goes into the group's assignment as a heartbeat would.
 
 use crate::coordinator::{Effects, Moment, Token};
+use crate::group::classic::replies::not_joined;
+use crate::group::classic::versions::{rebalance_timeout_ms, takes_id_first};
 use crate::group::config::group_config;
 use crate::group::consumer::advance::{Advance, Advanced};
 use crate::group::consumer::downgrade::downgrade;
@@ -21,11 +23,6 @@ use protocol::ids::Uuid;
 use protocol::messages::{JoinGroupRequest, JoinGroupResponse, StrBytes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// From this version on a dynamic member is given its id first, and joins with it (KIP-394).
-const ID_FIRST_SINCE: i16 = 4;
-/// Before this version a member says one time-out for both.
-const REBALANCE_TIMEOUT_SINCE: i16 = 1;
 
 /// What becomes of a JoinGroup that is not refused.
 enum Outcome {
@@ -64,11 +61,11 @@ impl State {
         let joined = match outcome {
             Ok(Outcome::Joined(joined)) => joined,
             Ok(Outcome::Named(member)) => {
-                let response = refused(&member, ErrorCode::MemberIdRequired);
+                let response = not_joined(&member, ErrorCode::MemberIdRequired);
                 return Some(Effects::reply(token, response.into()));
             }
             Err(refusal) => {
-                let response = refused(&request.member_id, refusal.code);
+                let response = not_joined(&request.member_id, refusal.code);
                 return Some(Effects::reply(token, response.into()));
             }
         };
@@ -87,14 +84,6 @@ impl State {
     }
 }
 
-fn refused(member: &str, code: ErrorCode) -> JoinGroupResponse {
-    JoinGroupResponse::default()
-        .with_error_code(code.code())
-        .with_generation_id(-1)
-        .with_protocol_name(None)
-        .with_member_id(StrBytes::from_string(member.to_owned()))
-}
-
 /// Nobody leads, because nobody has to divide anything.
 fn told(request: &JoinGroupRequest, joined: &Joined) -> JoinGroupResponse {
     let protocol = request.protocols.first().map(|it| it.name.clone());
@@ -103,13 +92,6 @@ fn told(request: &JoinGroupRequest, joined: &Joined) -> JoinGroupResponse {
         .with_protocol_type(Some(StrBytes::from_static_str(PROTOCOL_TYPE)))
         .with_protocol_name(protocol)
         .with_member_id(StrBytes::from_string(joined.member.to_string()))
-}
-
-fn rebalance_timeout_ms(client: &Client, request: &JoinGroupRequest) -> i32 {
-    match client.version {
-        REBALANCE_TIMEOUT_SINCE.. => request.rebalance_timeout_ms,
-        _ => request.session_timeout_ms,
-    }
 }
 
 struct Join<'a> {
@@ -136,7 +118,7 @@ impl Join<'_> {
             return Err(ErrorCode::InconsistentGroupProtocol.into());
         }
         let is_nameless = request.member_id.is_empty();
-        if is_nameless && instance.is_none() && ID_FIRST_SINCE <= client.version {
+        if is_nameless && instance.is_none() && takes_id_first(client) {
             return Ok(Outcome::Named(id));
         }
         let seat = take_classic_seat(group, id, instance.map(|it| (it, is_nameless)))?;

@@ -2,6 +2,7 @@
 
 use super::identity::Identified;
 use crate::coordinator::{Effects, Moment, Token};
+use crate::group::classic::replies::not_synced;
 use crate::group::consumer::downgrade::{assignment, partitions};
 use crate::group::consumer::group::{ConsumerGroup, PROTOCOL_TYPE};
 use crate::group::consumer::member::Progress;
@@ -27,7 +28,7 @@ impl State {
                     (it.classic.session_timeout_ms, it.member.about.rebalance_timeout_ms);
                 if is_behind(group, &it) {
                     self.expect_join(moment, &key, rebalance);
-                    refused(ErrorCode::RebalanceInProgress)
+                    not_synced(ErrorCode::RebalanceInProgress)
                 } else {
                     let says = it.classic.protocols.first().map_or(&[][..], |(_, says)| says);
                     let given = assignment(&partitions(it.member), says, moment.image);
@@ -39,14 +40,10 @@ impl State {
                         .with_assignment(given)
                 }
             }
-            Err(code) => refused(code),
+            Err(code) => not_synced(code),
         };
         Some(Effects::reply(token, response.into()))
     }
-}
-
-fn refused(code: ErrorCode) -> SyncGroupResponse {
-    SyncGroupResponse::default().with_error_code(code.code())
 }
 
 /// UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, INCONSISTENT_GROUP_PROTOCOL.
