@@ -1,8 +1,8 @@
 //! An env file, as `docker run --env-file` and Compose take it.
 //!
 //! Where the two differ, it is read as Compose reads it, and told: a value in quotes, which may go on
-//! over several lines; a comment behind a value; `export`; spaces around `=`. For `docker run` the
-//! first two are part of the value, and the others an error. What neither of both takes for a
+//! over several lines; a comment behind a value; `${NAME}`; `export`; spaces around `=`. For `docker
+//! run` the first three are part of the value, and the others an error. What neither takes for a
 //! variable is refused, and so are continued lines of YAML, which both take for names.
 
 use super::environment::Environment;
@@ -52,7 +52,11 @@ impl EnvFile {
             };
             let name = front.trim_end();
             is_name(name).then_some(()).ok_or(malformed(NO_NAME))?;
-            let value = value(said, &mut lines).map_err(malformed)?;
+            let known = |name: &str| {
+                let said = file.variables.iter().rev().find(|(it, _)| it == name);
+                said.map(|(_, value)| value.as_str()).or_else(|| around.get(name))
+            };
+            let value = value(said, &mut lines, &known).map_err(malformed)?;
             if name != front || bare != text || value != said {
                 file.otherwise_in_docker.push(line);
             }
@@ -67,7 +71,7 @@ impl EnvFile {
             (
                 &self.otherwise_in_docker,
                 "is read as Compose reads it; `docker run --env-file` would not strip quotes, \
-                 comments, spaces or `export` from these lines",
+                 comments, spaces or `export`, or replace `${...}`, in these lines",
             ),
             (
                 &self.without_value,
@@ -89,10 +93,36 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(fits)
 }
 
+/// What stands for a name that is said before, or in the environment.
+type Known<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
+
+/// `text` with its `${NAME}`, `${NAME:-otherwise}` and `${NAME-otherwise}` replaced.
+fn replaced(text: &str, known: Known<'_>) -> String {
+    let cut = text.split_once("${").and_then(|(it, rest)| Some((it, rest.split_once('}')?)));
+    let Some((before, (inside, behind))) = cut else {
+        return text.to_owned();
+    };
+    let is_of_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let end = inside.find(|it| !is_of_name(it)).unwrap_or(inside.len());
+    let (name, rest) = inside.split_at_checked(end).unwrap_or((inside, ""));
+    let found = known(name);
+    let value = if rest.is_empty() {
+        found.unwrap_or_default().to_owned()
+    } else if let Some(otherwise) = rest.strip_prefix(":-") {
+        found.filter(|value| !value.is_empty()).unwrap_or(otherwise).to_owned()
+    } else if let Some(otherwise) = rest.strip_prefix('-') {
+        found.unwrap_or(otherwise).to_owned()
+    } else {
+        format!("${{{inside}}}") // Another thing of Compose's.
+    };
+    format!("{before}{value}{}", replaced(behind, known))
+}
+
 /// The value that begins with `said` and, in quotes, may go on in the next lines.
 fn value<'a>(
     said: &'a str,
     lines: &mut impl Iterator<Item = (usize, &'a str)>,
+    known: Known<'_>,
 ) -> Result<String, &'static str> {
     let said = said.trim();
     let quote = match said.chars().next() {
@@ -100,7 +130,7 @@ fn value<'a>(
         Some('#') | None => return Ok(String::new()),
         Some(_) => {
             let end = said.find(" #").or_else(|| said.find("\t#")).unwrap_or(said.len());
-            return Ok(said.get(..end).unwrap_or(said).trim_end().to_owned());
+            return Ok(replaced(said.get(..end).unwrap_or(said).trim_end(), known));
         }
     };
     let mut whole = said.get(1..).unwrap_or_default().to_owned();
@@ -111,7 +141,11 @@ fn value<'a>(
     }
     let (value, behind) = whole.split_once(quote).unwrap_or((&whole, ""));
     let behind = behind.trim_start();
-    if behind.is_empty() || behind.starts_with('#') { Ok(value.to_owned()) } else { Err(BEHIND) }
+    match quote {
+        _ if !behind.is_empty() && !behind.starts_with('#') => Err(BEHIND),
+        '"' => Ok(replaced(value, known)),
+        _ => Ok(value.to_owned()),
+    }
 }
 
 #[cfg(test)]
@@ -168,10 +202,26 @@ mod tests {
             read("A='1'\nB").unwrap().notes("kafka.env").collect::<Vec<_>>(),
             [
                 "kafka.env is read as Compose reads it; `docker run --env-file` would not strip \
-                 quotes, comments, spaces or `export` from these lines: 1",
+                 quotes, comments, spaces or `export`, or replace `${...}`, in these lines: 1",
                 "kafka.env has names without a value, which say nothing unless the environment \
                  does, in these lines: 2",
             ]
+        );
+    }
+
+    #[test]
+    fn names_in_braces_stand_for_what_is_said_before_or_outside() {
+        check(
+            "A=1\nB=${A}-${HERE}\nC='${A}'\nD=\"${NONE:-x}${NONE-y}${A:-z}\"\nE=$A ${A\nF=${A:?}${NONE}",
+            &[
+                ("A", "1"),
+                ("B", "1-said outside"),
+                ("C", "${A}"),
+                ("D", "xy1"),
+                ("E", "$A ${A"),
+                ("F", "${A:?}"),
+            ],
+            &[2, 3, 4, 6],
         );
     }
 
