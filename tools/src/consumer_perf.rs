@@ -4,6 +4,7 @@ use crate::args::{Args, Command, Flag, Takes, switch, value};
 use crate::data::consumer::Consumer;
 use crate::data::voice::{Change, Voice};
 use crate::date_format::DateFormat;
+use crate::entrance;
 use crate::failure::Failure;
 use crate::frame;
 use crate::given::Renamed;
@@ -108,10 +109,7 @@ fn settings(args: &Args, env: &Env) -> Result<Properties, Failure> {
     let file = Renamed { old: "consumer.config", new: "command-config" }.values(args)?;
     let single = args.all("command-property");
     let mut all = properties::read(env, file.first().copied(), &single)?;
-    let servers = match args.one("bootstrap-server")? {
-        Some(servers) => servers,
-        None => args.one("broker-list")?.map_or_else(|| args.required("bootstrap-server"), Ok)?,
-    };
+    let servers = entrance::required(args)?;
     let own = format!("perf-consumer-{}", env.rng.next_u64() % 100_000);
     let begin = if args.has("from-latest") { "latest" } else { "earliest" };
     for (name, value) in [

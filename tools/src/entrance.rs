@@ -56,6 +56,17 @@ pub fn servers(args: &Args) -> Result<Option<String>, Failure> {
     Ok(Some(LOCAL.to_owned()))
 }
 
+/// The brokers, of a tool that has no ZooKeeper to excuse.
+///
+/// # Errors
+/// The arguments name none, or a flag stands twice.
+pub(crate) fn required(args: &Args) -> Result<&str, Failure> {
+    match args.one(SERVER.name)? {
+        Some(given) => Ok(given),
+        None => args.one(BROKER_LIST.name)?.map_or_else(|| args.required(SERVER.name), Ok),
+    }
+}
+
 /// A client for a tool that talks to brokers only; `missing` is told where none are named.
 ///
 /// # Errors

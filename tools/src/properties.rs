@@ -47,7 +47,7 @@ pub(crate) fn read_file(env: &Env, file: &str) -> Result<Properties, Failure> {
 }
 
 /// What asks for TLS or SASL is never sent in plain.
-fn refuse_protection(properties: &Properties) -> Result<(), Failure> {
+pub(crate) fn refuse_protection(properties: &Properties) -> Result<(), Failure> {
     match properties.get("security.protocol").map(|it| it.to_ascii_uppercase()) {
         None => Ok(()),
         Some(protocol) if protocol == "PLAINTEXT" => Ok(()),

@@ -2,6 +2,7 @@
 
 use super::lines::Reader;
 use crate::args::{Args, Command, Flag, Takes, switch, value};
+use crate::entrance;
 use crate::failure::Failure;
 use crate::given::{Renamed, client, exact};
 use crate::properties::Properties;
@@ -94,10 +95,7 @@ fn settings(args: &Args, env: &Env) -> Result<Properties, Failure> {
     let file = Renamed { old: "producer.config", new: "command-config" };
     let single = Renamed { old: "producer-property", new: "command-property" };
     let mut properties = client(env, args, file, single)?;
-    let servers = match args.one("bootstrap-server")? {
-        Some(servers) => servers,
-        None => args.one("broker-list")?.map_or_else(|| args.required("bootstrap-server"), Ok)?,
-    };
+    let servers = entrance::required(args)?;
     properties.insert("bootstrap.servers".to_owned(), servers.to_owned());
     if args.has("compression-codec") {
         let codec = args.one("compression-codec")?.filter(|it| !it.is_empty()).unwrap_or("gzip");

@@ -2,6 +2,7 @@
 
 use crate::client::addresses;
 use crate::failure::Failure;
+use crate::properties::refuse_protection;
 use rdkafka::ClientConfig;
 use std::collections::BTreeMap;
 
@@ -160,6 +161,7 @@ pub(crate) struct Mapped {
 /// # Errors
 /// Why a client with these settings cannot be had, in words.
 pub(crate) fn map(role: Role, given: &BTreeMap<String, String>) -> Result<Mapped, Failure> {
+    refuse_protection(given)?;
     if let Some(servers) = given.get("bootstrap.servers") {
         // librdkafka would take 9092 for a port that is missing.
         addresses(servers)?;
@@ -170,7 +172,6 @@ pub(crate) fn map(role: Role, given: &BTreeMap<String, String>) -> Result<Mapped
 fn translate(role: Role, given: &BTreeMap<String, String>) -> Result<Mapped, String> {
     let mut config = ClientConfig::new();
     let mut unknown = Vec::new();
-    plain(given)?;
     let (known, defaults, fixed) = match role {
         Role::Producer => (&OF_PRODUCERS[..], &DEFAULTS_OF_PRODUCERS[..], &FIXED_OF_PRODUCERS[..]),
         Role::Consumer => (&OF_CONSUMERS[..], &DEFAULTS_OF_CONSUMERS[..], &FIXED_OF_CONSUMERS[..]),
@@ -203,19 +204,6 @@ fn translate(role: Role, given: &BTreeMap<String, String>) -> Result<Mapped, Str
         }
     }
     Ok(Mapped { config, unknown })
-}
-
-/// Refuses anything but plain TCP.
-fn plain(given: &BTreeMap<String, String>) -> Result<(), String> {
-    let Some(wanted) = given.get("security.protocol") else { return Ok(()) };
-    if wanted.trim().eq_ignore_ascii_case("PLAINTEXT") {
-        return Ok(());
-    }
-    Err(format!(
-        "security.protocol={wanted} is not available: these tools speak plain TCP only, and send \
-         nothing in plain that was to be secured. Take Apache Kafka's tool for this listener, or \
-         connect to one of PLAINTEXT."
-    ))
 }
 
 /// Whether Java's producer would be idempotent: unless it is told not to be, or something else
@@ -361,12 +349,12 @@ mod tests {
     #[test]
     fn secrets_do_not_go_out_in_plain() {
         for wanted in ["SSL", "SASL_PLAINTEXT", "sasl_ssl", "nonsense"] {
-            let why =
-                translate(Role::Consumer, &given(&[("security.protocol", wanted)])).unwrap_err();
-            assert!(why.contains(wanted), "{why}");
+            let refused = map(Role::Consumer, &given(&[("security.protocol", wanted)]));
+            let Err(Failure::Told(why)) = refused else { panic!("{wanted} is taken") };
+            assert!(why.to_lowercase().contains(&wanted.to_lowercase()), "{why}");
         }
         let plain = [("security.protocol", "plaintext"), ("sasl.mechanism", "PLAIN")];
-        assert_eq!(translate(Role::Consumer, &given(&plain)).unwrap().unknown, [""; 0]);
+        assert_eq!(map(Role::Consumer, &given(&plain)).unwrap().unknown, [""; 0]);
     }
 
     #[test]

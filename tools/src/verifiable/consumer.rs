@@ -4,6 +4,7 @@ use super::event::event;
 use crate::args::{Args, Command, switch, value};
 use crate::data::consumer::{Consumer, Received};
 use crate::data::voice::{Change, Voice};
+use crate::entrance;
 use crate::failure::Failure;
 use crate::frame;
 use crate::given::Renamed;
@@ -60,12 +61,7 @@ impl Options {
     fn read(args: &Args, env: &Env) -> Result<Options, Failure> {
         let topic = args.required("topic")?.to_owned();
         let group = args.required("group-id")?;
-        let servers = match args.one("bootstrap-server")? {
-            Some(servers) => servers,
-            None => {
-                args.one("broker-list")?.map_or_else(|| args.required("bootstrap-server"), Ok)?
-            }
-        };
+        let servers = entrance::required(args)?;
         let file = Renamed { old: "consumer.config", new: "command-config" }.values(args)?;
         let mut properties = properties::read(env, file.first().copied(), &[])?;
         let mut set = |name: &str, value: Option<&str>| {

@@ -3,6 +3,7 @@
 use super::event::event;
 use crate::args::{Args, Command, value};
 use crate::data::producer::{Listener, Outcome, Producer, ToSend};
+use crate::entrance;
 use crate::failure::Failure;
 use crate::frame;
 use crate::given::Renamed;
@@ -55,12 +56,7 @@ impl Options {
         let topic = args.required("topic")?.to_owned();
         let file = Renamed { old: "producer.config", new: "command-config" }.values(args)?;
         let from_file = properties::read(env, file.first().copied(), &[])?;
-        let servers = match args.one("bootstrap-server")? {
-            Some(servers) => servers,
-            None => {
-                args.one("broker-list")?.map_or_else(|| args.required("bootstrap-server"), Ok)?
-            }
-        };
+        let servers = entrance::required(args)?;
         let acks: i32 = args.number("acks")?.unwrap_or(-1);
         if ![0, 1, -1].contains(&acks) {
             return Err(Failure::usage(format_args!("--acks {acks}: 0, 1 or -1")));
