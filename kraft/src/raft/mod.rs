@@ -6,6 +6,7 @@ mod machine;
 mod network;
 pub mod open;
 pub mod quorum;
+mod retention;
 pub mod shared;
 pub mod snapshot;
 mod store;

@@ -4,6 +4,7 @@
 use super::machine::Machine;
 use super::network::NoPeers;
 use super::open::{Opened, Settings, StartError, open};
+use super::retention::{Kept, oldest_kept};
 use super::shared::Shared;
 use super::store::LogStore;
 use super::types::{LogId, Payload, Proposal, ReplicaKey, TypeConfig, VoterNode};
@@ -240,18 +241,14 @@ impl Quorum {
         let upto = {
             let log = self.shared.log.lock();
             let snapshots = self.shared.snapshots.lock();
-            let sizes = snapshots.iter().map(|(_, file)| file.size_bytes);
-            let mut total = log.size_bytes() + sizes.sum::<u64>();
-            let mut upto = None;
-            for (elder, next) in snapshots.iter().zip(snapshots.iter().skip(1)) {
-                if total <= bytes_max && before_ms <= elder.1.timestamp_ms {
-                    break;
-                }
-                let before = log.bytes_before(next.1.end);
-                total = total.saturating_sub(elder.1.size_bytes + before);
-                upto = Some(next.0);
-            }
-            upto
+            let kept = snapshots.iter().map(|(index, file)| Kept {
+                index: *index,
+                size_bytes: file.size_bytes,
+                log_bytes_before: log.bytes_before(file.end),
+                timestamp_ms: file.timestamp_ms,
+            });
+            let kept: Vec<_> = kept.collect();
+            oldest_kept(&kept, log.size_bytes(), (bytes_max, before_ms))
         };
         let Some(index) = upto else { return Ok(()) };
         self.raft.trigger().purge_log(index).await.map_err(|error| self.stopped(&error))?;
