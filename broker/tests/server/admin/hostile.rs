@@ -180,7 +180,7 @@ async fn who_is_slow_is_cut_off_and_keeps_nobody_out() {
         let status = read(stream).await.map_or(408, |answer| answer.status);
         assert_eq!(status, 408);
     }
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     world.broker.stop().await;
 }
 
