@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use storage::disk::Disk;
+use storage::log::Origin;
 use storage::log_dir::LogDir;
 
 /// After so many bytes of one log they are handed to the device: in small pieces, so that a sync
@@ -24,6 +25,9 @@ pub(super) const LOG_BEHIND_BYTES: u64 = 32 << 20;
 const DIR_BEHIND_BYTES: u64 = 64 << 20;
 /// The room of the disk is looked at again after so many bytes, besides every second.
 const SPACE_STEP_BYTES: u64 = 4 << 20;
+/// What the records of coordinators leave of the reserve: the metadata log goes on with it, so that
+/// a topic can be deleted when nothing else is possible any more.
+const LAST_BYTES: u64 = 8 << 20;
 
 /// When a sync that lacked something is tried again, at the latest.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
@@ -60,6 +64,8 @@ pub struct Dir {
     /// Why it went offline. It stays so until the process starts again.
     failure: OnceLock<String>,
     is_below_reserve: AtomicBool,
+    /// As seen last.
+    free_bytes: AtomicU64,
     /// A write found no room, though the reserve did not say so.
     is_short: AtomicBool,
     /// Bytes appended but not yet synced, over all logs.
@@ -140,6 +146,7 @@ impl Dir {
             reserve_bytes: AtomicU64::new(0),
             failure: OnceLock::new(),
             is_below_reserve: AtomicBool::new(false),
+            free_bytes: AtomicU64::new(u64::MAX),
             is_short: AtomicBool::new(false),
             behind: AtomicU64::new(0),
             written: AtomicU64::new(0),
@@ -192,7 +199,7 @@ impl Dir {
         self.on_failure.get_or_init(|| told);
     }
 
-    /// Nothing more is appended until space is back.
+    /// No client appends anything until space is back.
     pub(super) fn is_below_reserve(&self) -> bool {
         self.is_below_reserve.load(Ordering::Relaxed)
     }
@@ -215,34 +222,50 @@ impl Dir {
         self.reserve_bytes.store(reserve_bytes, Ordering::Relaxed);
     }
 
-    /// Whether `bytes` more may be written. Small appends go by what was seen last.
-    pub(super) fn has_room(&self, bytes: u64) -> bool {
+    /// Whether `bytes` more may be written. Small appends go by what was seen last. Coordinators may
+    /// use the reserve: who reads in a group, or commits what it has read, fills no disk.
+    pub(super) fn has_room(&self, bytes: u64, origin: Origin) -> bool {
         if SPACE_STEP_BYTES <= bytes {
-            return self.look_for_room(bytes);
+            return self.has_room_now(bytes, origin);
         }
-        !self.is_below_reserve()
+        self.kept_from(origin) <= self.free_bytes.load(Ordering::Relaxed)
     }
 
-    /// Looks how much is free, and says so when that changes something. Whether `wanted` bytes
-    /// leave the reserve untouched.
-    pub(super) fn look_for_room(&self, wanted: u64) -> bool {
+    /// The same, by what is free now.
+    pub(super) fn has_room_now(&self, bytes: u64, origin: Origin) -> bool {
+        let needed_bytes = self.kept_from(origin).saturating_add(bytes);
+        self.look_for_room().is_some_and(|free_bytes| needed_bytes <= free_bytes)
+    }
+
+    /// Bytes that are not for these records.
+    fn kept_from(&self, origin: Origin) -> u64 {
+        let reserve_bytes = self.reserve_bytes.load(Ordering::Relaxed);
+        match origin {
+            Origin::Client | Origin::Replica => reserve_bytes,
+            Origin::Coordinator => reserve_bytes.min(LAST_BYTES),
+        }
+    }
+
+    /// Looks how many bytes are free, and says so when that changes something. None: it cannot be
+    /// told, and the directory is offline.
+    pub(super) fn look_for_room(&self) -> Option<u64> {
         let free_bytes = match self.disk.free_bytes(&self.path) {
             Ok(free_bytes) => free_bytes,
             Err(error) => {
                 self.fail(&format!("asking for free space: {error}"));
-                return false;
+                return None;
             }
         };
-        let reserve_bytes = self.reserve_bytes.load(Ordering::Relaxed);
-        self.set_free(free_bytes, reserve_bytes);
+        self.set_free(free_bytes, self.reserve_bytes.load(Ordering::Relaxed));
         if SPACE_STEP_BYTES <= free_bytes && self.is_short.swap(false, Ordering::Relaxed) {
             let path = self.path.display();
             tracing::info!("{path} has {free_bytes} bytes left: what was refused is tried again");
         }
-        reserve_bytes.saturating_add(wanted) <= free_bytes
+        Some(free_bytes)
     }
 
     fn set_free(&self, free_bytes: u64, reserve_bytes: u64) {
+        self.free_bytes.store(free_bytes, Ordering::Relaxed);
         let is_below = free_bytes < reserve_bytes;
         if self.is_below_reserve.swap(is_below, Ordering::Relaxed) == is_below {
             return;
@@ -277,7 +300,7 @@ impl Dir {
         }
         let written = self.written.fetch_add(bytes, Ordering::Relaxed);
         if written / SPACE_STEP_BYTES != (written + bytes) / SPACE_STEP_BYTES {
-            self.look_for_room(0);
+            self.look_for_room();
         }
         log_behind.saturating_sub(bytes) / WRITE_BACK_BYTES != log_behind / WRITE_BACK_BYTES
     }
@@ -394,15 +417,31 @@ mod tests {
     }
 
     #[test]
+    fn who_reads_in_a_group_does_so_on_a_full_disk_but_not_to_its_last_byte() {
+        let dir = dir();
+        dir.set_reserve(64 << 20);
+        let at = |free_bytes| {
+            dir.set_free(free_bytes, 64 << 20);
+            [Origin::Client, Origin::Coordinator].map(|origin| dir.has_room(100, origin))
+        };
+        assert_eq!(at(64 << 20), [true, true]);
+        assert_eq!(at((64 << 20) - 1), [false, true]);
+        assert_eq!(at(8 << 20), [false, true]);
+        assert_eq!(at((8 << 20) - 1), [false, false]);
+        dir.set_reserve(0);
+        assert_eq!(at(0), [true, true], "the write itself finds out");
+    }
+
+    #[test]
     fn without_a_reserve_a_write_that_finds_no_room_is_what_says_so() {
         let disk = SimDisk::default();
         let dir = Dir::empty(Arc::new(disk.clone()), Path::new("/"), Uuid::ZERO);
         disk.set_capacity(0);
         dir.lacks_room("no space");
-        dir.look_for_room(0);
+        dir.look_for_room();
         assert!(dir.is_full() && !dir.is_below_reserve());
         disk.set_capacity(1 << 30);
-        dir.look_for_room(0);
+        dir.look_for_room();
         assert!(!dir.is_full());
     }
 

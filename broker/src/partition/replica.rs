@@ -215,7 +215,7 @@ impl Partition {
             leader.epoch()
         };
         let bytes = records.len() as u64;
-        if !self.dir.has_room(bytes) {
+        if !self.dir.has_room(bytes, Origin::Client) {
             return Err(self.no_room());
         }
         let context = AppendContext { leader_epoch, now_ms, origin: Origin::Client };
@@ -241,7 +241,7 @@ impl Partition {
             leader.ok_or(ErrorCode::NotLeaderOrFollower)?.accepts(ACKS_ALL)?;
         }
         let bytes = records.len() as u64;
-        if !self.dir.has_room(bytes) {
+        if !self.dir.has_room(bytes, Origin::Coordinator) {
             return Err(self.no_room());
         }
         let context = AppendContext { leader_epoch: epoch, now_ms, origin: Origin::Coordinator };

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 use storage::checkpoint::{LOG_START, Offsets, RECOVERY_POINT, REPLICATION};
-use storage::error::Error;
+use storage::error::{Error, is_out_of_files};
 use storage::log::{Log, LogConfig, Open, Recovery};
 use storage::log_dir::{LogDir, Suffix};
 use storage::partition_metadata;
@@ -180,7 +180,32 @@ fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
         }
     };
     let threads = threads_per_dir(parts);
-    let opened = at_once(threads, wanted, |it| match open(parts, dir, &it, &known) {
+    let mut opened = at_once(threads, wanted, |it| {
+        let partition = open(parts, dir, &it, &known);
+        (it, partition)
+    });
+    // Once for all, and before anybody can append: no record may be durable in a folder that is not.
+    sync_names(dir, &mut opened);
+    opened.into_iter().map(|(it, partition)| opening(dir, it, partition)).collect()
+}
+
+type Opened = Result<Arc<Partition>, Error>;
+
+/// Makes durable which folders are there. That takes a file: where the logs have taken them all,
+/// one of them gives its own back.
+fn sync_names(dir: &Dir, opened: &mut [(Wanted, Opened)]) {
+    let mut ready = opened.iter_mut().rev().filter(|(_, partition)| partition.is_ok());
+    while let Some(Err(error)) = dir.log_dir().map(|log_dir| log_dir.sync_names()) {
+        if !is_out_of_files(&error) {
+            return dir.fail(&format!("syncing the names in it: {error}"));
+        }
+        let Some((_, last)) = ready.next() else { return };
+        *last = Err(error.into());
+    }
+}
+
+fn opening(dir: &Dir, it: Wanted, partition: Opened) -> Opening {
+    match partition {
         Ok(partition) => {
             if it.is_retry {
                 tracing::info!("{} could be opened now", it.at);
@@ -200,12 +225,7 @@ fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
             dir.set_unchecked();
             Opening::offline(it, may_come)
         }
-    });
-    // Once for all, and before anybody can append: no record may be durable in a folder that is not.
-    if let Some(Err(error)) = dir.log_dir().map(|log_dir| log_dir.sync_names()) {
-        dir.fail(&format!("syncing the names in it: {error}"));
     }
-    opened
 }
 
 /// What stands in the way of a new partition goes: a folder of another one of its name, which is

@@ -147,7 +147,7 @@ fn a_full_disk_refuses_produce_and_ends_by_itself() {
         ["--bootstrap-server", &bootstrap, "--create", "--topic", "full", "--partitions", "1"];
     kafka_tool("kafka-topics", &create).ok();
     let ballast = mount.0.join("ballast");
-    run(Command::new("fallocate").args(["-l", "84M"]).arg(&ballast), LIMIT).ok();
+    run(Command::new("fallocate").args(["-l", "82M"]).arg(&ballast), LIMIT).ok();
     let acked = dir.path().join("acked");
     let mut producer = producing(&broker, "full", &file, &acked);
     until("the broker says that the disk is full", LIMIT, || {
@@ -156,6 +156,11 @@ fn a_full_disk_refuses_produce_and_ends_by_itself() {
     });
     ready(503);
     assert!(broker.server.is_up() && producer.is_up());
+    // A group keeps its offsets all the same.
+    let group = "--group readers --topic full --reset-offsets --to-earliest --execute";
+    let group = ["--bootstrap-server", &bootstrap].into_iter().chain(group.split(' '));
+    let reset = kafka_tool("kafka-consumer-groups", &group.collect::<Vec<_>>()).ok();
+    assert!(reset.contains("readers") && !reset.contains("Error"), "{reset}");
     // Metadata and reads go on; then there is room again, and the producer ends well.
     kafka_tool("kafka-topics", &["--bootstrap-server", &bootstrap, "--list"]).ok();
     std::fs::remove_file(&ballast).unwrap();

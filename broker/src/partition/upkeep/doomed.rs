@@ -22,6 +22,15 @@ impl Doomed {
         waiting.insert((due, free.unwrap_or(next)), path);
     }
 
+    /// What is in the folder `under` waits no longer than until `now`.
+    pub(super) fn bring_forward(&self, under: &Path, now: Duration) {
+        let mut waiting = self.waiting.lock();
+        let early = |_: &(Duration, u64), path: &mut PathBuf| path.starts_with(under);
+        let paths: Vec<_> = waiting.extract_if(.., early).map(|(_, path)| path).collect();
+        drop(waiting);
+        paths.into_iter().for_each(|path| self.put(path, now));
+    }
+
     /// Removes what is due. What cannot be removed is said and left: the next start finds it.
     pub(super) fn remove_due(&self, disk: &dyn Disk, now: Duration) {
         let due = {
@@ -70,7 +79,11 @@ mod tests {
         assert_eq!((left("/a"), left("/d")), (2, 1));
         doomed.remove_due(&disk, at(5));
         assert_eq!((left("/a"), left("/d")), (0, 1));
-        doomed.remove_due(&disk, at(99));
+        doomed.bring_forward(Path::new("/a"), at(6));
+        doomed.remove_due(&disk, at(8));
+        assert_eq!(left("/d"), 1, "it is in another folder");
+        doomed.bring_forward(Path::new("/d"), at(8));
+        doomed.remove_due(&disk, at(8));
         assert!(disk.list(Path::new("/d")).is_err());
     }
 }

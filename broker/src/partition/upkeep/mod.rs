@@ -106,6 +106,8 @@ impl Chores {
             let open = || table.partitions_in(dir);
             match chore {
                 Chore::Space => look_for_room(dir, open),
+                // Who reads them still can: a file that is unlinked goes when nobody has it open.
+                Chore::Unlink if dir.is_full() => self.doomed.bring_forward(&dir.path, now),
                 Chore::Unlink => {}
                 Chore::Flush => open().iter().filter(|it| it.flush_is_due(now_ms)).for_each(sync),
                 Chore::Watermarks => checkpoints::watermarks(dir, table),
@@ -286,7 +288,7 @@ fn retain(partition: &Partition, now_ms: i64) -> Vec<(PathBuf, Duration)> {
 /// Below the reserve no blocks are taken ahead of what is written, either.
 fn look_for_room(dir: &Dir, open: impl Fn() -> Vec<Arc<Partition>>) {
     let was_below = dir.is_below_reserve();
-    dir.look_for_room(0);
+    dir.look_for_room();
     if was_below != dir.is_below_reserve() {
         open().iter().for_each(|it| it.log().allow_preallocation(was_below));
     }

@@ -21,6 +21,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
+use storage::log::Origin;
 use storage::log::clean::{CleanError, CleanOptions, Cleanable, Cleaned, Supervisor};
 use throttle::Throttle;
 
@@ -246,7 +247,7 @@ impl Cleaner {
                 // A segment is written before the old ones go.
                 let bytes = (cleanable.clean_bytes + cleanable.dirty_bytes)
                     .min(config.segment_bytes.into());
-                partition.dir.look_for_room(bytes).then_some(cleanable)
+                partition.dir.has_room_now(bytes, Origin::Client).then_some(cleanable)
             }
             Ok(_) => None,
             Err(error) => {
