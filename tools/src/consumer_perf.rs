@@ -197,7 +197,7 @@ fn perform(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let voice = Voice::telling(move |change| told.changed(change));
     let consumer = Consumer::new(&options.properties, voice)?;
     if let Some(topic) = &options.topic {
-        consumer.subscribe(&[topic])?;
+        consumer.subscribe_to(topic)?;
     }
     let run = Run { options: &options, env, consumer: &consumer, joining: &joining };
     let sums = run.read(pattern.as_mut(), &interrupt, out)?;

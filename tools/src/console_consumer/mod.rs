@@ -34,7 +34,7 @@ fn consume(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let interrupt = Interrupt::listen(drop)?;
     let consumer = Consumer::new(&options.properties, Voice::alone())?;
     match &options.source {
-        Source::Topic(topic) => consumer.subscribe(&[topic])?,
+        Source::Topic(topic) => consumer.subscribe_to(topic)?,
         Source::Partition(topic, partition, start) => consumer.add(topic, &[*partition], *start)?,
         Source::Matching(_) => {}
     }

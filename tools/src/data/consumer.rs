@@ -6,6 +6,7 @@ use super::voice::Voice;
 use crate::failure::Failure;
 use crate::output::complain;
 use crate::properties::Properties;
+use parking_lot::Mutex;
 use rdkafka::bindings::{
     rd_kafka_header_get_all, rd_kafka_headers_t, rd_kafka_message_headers,
     rd_kafka_message_leader_epoch,
@@ -17,6 +18,11 @@ use rdkafka::message::{BorrowedMessage, Message};
 use rdkafka::{Offset, Timestamp, TopicPartitionList};
 use std::ffi::CStr;
 use std::time::Duration;
+
+/// How long a broker may take to say whether a topic is there, which a group can do without.
+const LOOK: Duration = Duration::from_secs(2);
+/// How long to wait before it is looked again for a topic that is being made, and how often.
+const MADE: (Duration, u32) = (Duration::from_millis(50), 10);
 
 /// Where to begin in a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +118,10 @@ impl Received<'_> {
 /// A client that reads.
 pub(crate) struct Consumer {
     inner: BaseConsumer<Voice>,
+    /// `allow.auto.create.topics`
+    makes_topics: bool,
+    /// What was complained of since the last record: librdkafka says it many times a second.
+    complaint: Mutex<String>,
 }
 
 impl std::fmt::Debug for Consumer {
@@ -136,8 +146,9 @@ impl Consumer {
         mapped.config.set_log_level(RDKafkaLogLevel::Warning);
         // Its end looks through what was fetched and not handed out, which must not count as read.
         mapped.config.set("enable.auto.offset.store", "false");
+        let makes_topics = mapped.config.get("allow.auto.create.topics") == Some("true");
         let inner = mapped.config.create_with_context(voice).map_err(|error| told(&error))?;
-        Ok(Consumer { inner })
+        Ok(Consumer { inner, makes_topics, complaint: Mutex::default() })
     }
 
     /// Reads these topics as a member of the group.
@@ -146,6 +157,35 @@ impl Consumer {
     /// One is no name of a topic.
     pub(crate) fn subscribe(&self, topics: &[&str]) -> Result<(), Failure> {
         self.inner.subscribe(topics).map_err(|error| told(&error))
+    }
+
+    /// As [`Consumer::subscribe`], to a topic that was named: where it is missing, the cluster makes
+    /// it, unless the cluster or `allow.auto.create.topics` says otherwise.
+    ///
+    /// # Errors
+    /// It is no name of a topic.
+    pub(crate) fn subscribe_to(&self, topic: &str) -> Result<(), Failure> {
+        if self.makes_topics {
+            self.have_made(topic);
+        }
+        self.subscribe(&[topic])
+    }
+
+    /// Asks for the topic by itself: librdkafka never has one made that is only subscribed to. What
+    /// goes wrong here, the subscription tells of.
+    fn have_made(&self, topic: &str) {
+        let (pause, tries) = MADE;
+        for _ in 0..tries {
+            let Ok(metadata) = self.inner.fetch_metadata(Some(topic), LOOK) else { return };
+            let found = metadata.topics().iter().find(|it| it.name() == topic);
+            let passes =
+                [RDKafkaErrorCode::UnknownTopicOrPartition, RDKafkaErrorCode::LeaderNotAvailable];
+            match found.and_then(|it| it.error()) {
+                // Nothing is subscribed to yet, so no record is lost.
+                Some(code) if passes.contains(&code.into()) => drop(self.inner.poll(pause)),
+                Some(_) | None => return,
+            }
+        }
     }
 
     /// Reads these partitions beside those that it reads already, without a group.
@@ -200,11 +240,16 @@ impl Consumer {
                 // What is handed out is what a commit covers. Who lost the partition meanwhile
                 // commits nothing of it.
                 drop(self.inner.store_offset_from_message(&message));
+                self.complaint.lock().clear();
                 Ok(Some(Received(message)))
             }
             Some(Err(error)) if ends(&error) => Err(told(&error)),
             Some(Err(error)) => {
-                complain(&format!("WARN {}", reason(&error)));
+                let (why, mut complaint) = (reason(&error), self.complaint.lock());
+                if *complaint != why {
+                    complain(&format!("WARN {why}"));
+                    *complaint = why;
+                }
                 Ok(None)
             }
         }
@@ -243,4 +288,29 @@ fn ends(error: &KafkaError) -> bool {
         RDKafkaErrorCode::InconsistentGroupProtocol,
     ];
     error.rdkafka_error_code().is_some_and(|code| ends.contains(&code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rdkafka::mocking::MockCluster;
+
+    #[test]
+    fn who_names_a_missing_topic_has_it_made() {
+        let cluster = MockCluster::new(1).unwrap();
+        let consumer = |more: &[(&str, &str)]| {
+            let servers = cluster.bootstrap_servers();
+            let all = [&[("bootstrap.servers", &*servers), ("group.id", "g")], more].concat();
+            let all = all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            Consumer::new(&all.collect(), Voice::alone()).unwrap()
+        };
+        let looking = consumer(&[("allow.auto.create.topics", "false")]);
+        let is_there = |topic| looking.partitions(topic, LOOK).is_ok_and(|all| !all.is_empty());
+        looking.subscribe_to("unmade").unwrap();
+        assert!(!is_there("unmade"));
+        for protocol in ["classic", "consumer"] {
+            consumer(&[("group.protocol", protocol)]).subscribe_to(protocol).unwrap();
+            assert!(is_there(protocol), "{protocol}");
+        }
+    }
 }

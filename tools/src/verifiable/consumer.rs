@@ -143,7 +143,7 @@ fn consume(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let consumer = Consumer::new(&options.properties, voice)?;
     out.line(event(&*env.clock, "startup_complete", Vec::new()))?;
     out.flush()?;
-    consumer.subscribe(&[&options.topic])?;
+    consumer.subscribe_to(&options.topic)?;
     let mut left = options.count;
     let read = loop {
         if left == Some(0) || interrupt.code().is_some() {
