@@ -2,7 +2,7 @@
 
 use super::given::Given;
 use super::settle::{OLD_ADDRESSES, ZOOKEEPER_CONNECT};
-use protocol::config::key::Key;
+use protocol::config::nearest::nearest;
 use protocol::config::node::NodeConfig;
 use protocol::config::{BROKER, TOPIC, find};
 use std::collections::BTreeMap;
@@ -101,7 +101,7 @@ fn lines(given: &Given) -> Vec<String> {
     let mut by_reason = BTreeMap::<Reason, Vec<String>>::new();
     for name in given.settings().keys() {
         if let Some(reason) = reason(given, name) {
-            let near = (reason == Reason::Unknown).then(|| nearest(name)).flatten();
+            let near = (reason == Reason::Unknown).then(|| meant(name)).flatten();
             let shown = near.map_or(name.clone(), |near| format!("{name} ({near}?)"));
             by_reason.entry(reason).or_default().push(shown);
         }
@@ -138,33 +138,12 @@ fn reason(given: &Given, name: &str) -> Option<Reason> {
     })
 }
 
-/// The key that was probably meant: what a topic's key is called for brokers, or the name that
-/// differs least, in no more than a quarter of its letters.
-fn nearest(name: &str) -> Option<&'static str> {
+/// The key that was probably meant: what a topic's key is called for brokers, or the nearest.
+fn meant(name: &str) -> Option<&'static str> {
     if let Some(key) = find(TOPIC, name) {
         return key.synonyms.first().map(|(name, _)| *name);
     }
-    let known = BROKER.iter().copied().flatten().filter(|key| !key.internal);
-    let far = |key: &&Key| distance(name, key.name);
-    let near = known.min_by_key(far)?;
-    (far(&near) <= name.chars().count() / 4).then_some(near.name)
-}
-
-/// How many letters are to be put in, taken out or changed to make one of the other (Levenshtein).
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (at, letter) in one.chars().enumerate() {
-        let mut last = at + 1;
-        let mut next = vec![last];
-        for (pair, right) in row.windows(2).zip(&other) {
-            let [diagonal, above] = pair else { continue };
-            last = (last + 1).min(above + 1).min(diagonal + usize::from(letter != *right));
-            next.push(last);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(0)
+    nearest(name, BROKER.iter().copied().flatten().filter(|key| !key.internal).map(|key| key.name))
 }
 
 #[cfg(test)]
@@ -205,15 +184,5 @@ mod tests {
              max.message.bytes (message.max.bytes?), num.partition (num.partitions?)",
             ],
         );
-    }
-
-    #[test]
-    fn distances_are_counted_in_letters() {
-        for (one, other, want) in
-            [("", "", 0), ("", "ab", 2), ("kitten", "sitting", 3), ("a", "b", 1)]
-        {
-            assert_eq!(distance(one, other), want, "{one} {other}");
-            assert_eq!(distance(other, one), want, "{one} {other}");
-        }
     }
 }

@@ -4,6 +4,7 @@
 //! What is no flag is kept apart: most tools of Kafka pass over it.
 
 use crate::failure::Failure;
+use protocol::config::nearest::distance;
 use std::ffi::OsString;
 
 /// What stands behind a flag.
@@ -153,22 +154,6 @@ fn nearest<'a>(name: &str, flags: impl Iterator<Item = &'a Flag>) -> Option<&'st
     let far = |flag: &Flag| distance(name, flag.name);
     let near = flags.map(|flag| (far(flag), flag.name)).min()?;
     (near.0 * 2 < name.chars().count()).then_some(near.1)
-}
-
-/// How many letters must be put in, taken away or exchanged to make `to` of `from`.
-fn distance(from: &str, to: &str) -> usize {
-    let mut row: Vec<usize> = (0..=to.chars().count()).collect();
-    for (at, letter) in from.chars().enumerate() {
-        let mut new = vec![at + 1];
-        for ((other, pair), left) in to.chars().zip(row.windows(2)).zip(0..) {
-            let exchanged = pair.first().copied().unwrap_or(0) + usize::from(other != letter);
-            let taken = pair.last().copied().unwrap_or(0) + 1;
-            let put = new.get::<usize>(left).copied().unwrap_or(0) + 1;
-            new.push(exchanged.min(taken).min(put));
-        }
-        row = new;
-    }
-    row.last().copied().unwrap_or(0)
 }
 
 impl Args {

@@ -3,6 +3,7 @@
 use super::describe::Settings;
 use super::group_bounds::check_bounds;
 use super::key::{Invalid, Key, Lookup, Scope};
+use super::nearest::nearest;
 use super::net::NetConfig;
 use super::tls::TLS;
 use super::topic::TopicConfig;
@@ -108,11 +109,20 @@ pub fn check_group(overrides: &Settings, broker: Lookup<'_, '_>) -> Result<(), I
 fn check_each(target: Target, overrides: &Settings) -> Result<(), Invalid> {
     for (name, value) in overrides {
         let Some(key) = find(target.tables(), name) else {
-            return Err(invalid(name, value, "no such key"));
+            let meant = meant(target, name).map(|it| format!(" ({it}?)")).unwrap_or_default();
+            return Err(invalid(name, value, &format!("no such key{meant}")));
         };
         key.check(value)?;
     }
     Ok(())
+}
+
+/// The key that was probably meant: what a broker's key is called here, or the nearest.
+fn meant(target: Target, name: &str) -> Option<&'static str> {
+    let keys = || target.tables().iter().copied().flatten().filter(|key| !key.internal);
+    let is_broker_s = |key: &&Key| key.synonyms.iter().any(|(broker_s, _)| *broker_s == name);
+    let of_broker = keys().find(is_broker_s).map(|key| key.name);
+    of_broker.or_else(|| nearest(name, keys().map(|key| key.name)))
 }
 
 /// Whether a running broker, or all of them, may be told this. A name that no table has is kept

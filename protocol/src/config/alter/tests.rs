@@ -46,6 +46,8 @@ fn a_topic_is_checked_whole() {
     check(&[("retention.ms", "7")], Ok(()));
     check(&[("retention.ms", "-2")], Err("retention.ms=-2: must be at least -1"));
     check(&[("no.such", "-2")], Err("no.such=-2: no such key"));
+    check(&[("retention.mss", "7")], Err("retention.mss=7: no such key (retention.ms?)"));
+    check(&[("log.retention.ms", "7")], Err("log.retention.ms=7: no such key (retention.ms?)"));
     check(&[("min.compaction.lag.ms", "11")], {
         Err("min.compaction.lag.ms=11: must not exceed max.compaction.lag.ms")
     });
