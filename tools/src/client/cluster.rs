@@ -9,9 +9,10 @@ use crate::properties::{Properties, millis};
 use kraft::env::Env;
 use protocol::error::ErrorCode;
 use protocol::messages::{
-    DescribeClusterRequest, FindCoordinatorRequest, MetadataRequest, Request, StrBytes,
+    ApiKey, DescribeClusterRequest, FindCoordinatorRequest, MetadataRequest, Request, StrBytes,
 };
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
@@ -204,18 +205,25 @@ impl Client {
         asked: (&R, i16),
     ) -> Result<R::Response, Attempt> {
         let mut failures = Vec::new();
+        let mut are_strangers = true;
         for address in self.whom(to).await? {
             match self.ask_at(&address, asked).await {
                 Ok(response) => return Ok(response),
                 Err(Trouble::Refused(refused)) => return Err(Attempt::Refused(refused)),
                 Err(Trouble::Gone(error)) => {
                     self.connections.remove(&address);
+                    are_strangers &= error.kind() == ErrorKind::InvalidData;
                     failures.push(format!("{address}: {error}"));
                 }
             }
         }
         self.nodes.clear();
-        Err(Attempt::Failed(failures.join("; ")))
+        let why = failures.join("; ");
+        // A web server is not going to be a broker in a minute.
+        if are_strangers && !failures.is_empty() {
+            return Err(Attempt::Refused(Refused::of(ErrorCode::NetworkException, why)));
+        }
+        Err(Attempt::Failed(why))
     }
 
     /// The addresses to try, in order.
@@ -291,7 +299,7 @@ impl Client {
         (request, least): (&R, i16),
     ) -> Result<R::Response, Trouble> {
         let limit = self.request_timeout;
-        let late = || Trouble::Gone(std::io::ErrorKind::TimedOut.into());
+        let late = || Trouble::Gone(ErrorKind::TimedOut.into());
         let connection = match self.connections.entry(address.clone()) {
             std::collections::btree_map::Entry::Occupied(it) => it.into_mut(),
             std::collections::btree_map::Entry::Vacant(it) => {
@@ -300,6 +308,17 @@ impl Client {
             }
         };
         timeout(limit, connection.ask(request, least)).await.map_err(|_| late())?
+    }
+
+    /// The address where a controller answers in the place of a broker, if no broker does.
+    #[must_use]
+    pub fn mistaken_controller(&self) -> Option<&Address> {
+        let serves = |it: &Connection| {
+            let mut keys = it.announced.api_keys.iter();
+            keys.any(|served| served.api_key == ApiKey::Metadata.code())
+        };
+        let is_mistaken = !self.is_controllers && !self.connections.values().any(serves);
+        self.connections.keys().next().filter(|_| is_mistaken)
     }
 
     /// Whether it talks to controllers.

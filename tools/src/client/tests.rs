@@ -160,6 +160,31 @@ async fn what_may_pass_is_asked_again() {
 }
 
 #[tokio::test]
+async fn a_web_server_is_told_at_once() {
+    let (asked, _asks) = unbounded_channel();
+    let answer: Answer = |_, _, _, _| b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec();
+    let env = Env { net: Arc::new(OneBroker { answer, asked }), ..os::env() };
+    let bootstrap = Entrance::Brokers("there:2");
+    let mut client = Client::new(&env, bootstrap, &std::collections::BTreeMap::new()).unwrap();
+    let refused = client.ask(To::Anyone, &request()).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::NetworkException);
+    let want = "there:2: what answers is no Kafka broker, or speaks TLS";
+    assert_eq!(refused.text, want);
+}
+
+#[tokio::test]
+async fn a_controller_is_not_taken_for_a_broker() {
+    let (mut client, _asks) = client(|_, version, id, _| {
+        let served = served(&[(ApiKey::ApiVersions, 0, 4), (ApiKey::DescribeCluster, 0, 2)]);
+        write::<ApiVersionsRequest>(&served, version, id)
+    });
+    assert_eq!(client.mistaken_controller(), None);
+    client.ask(To::Anyone, &request()).await.unwrap_err();
+    let there = Address { host: "there".to_owned(), port: 2 };
+    assert_eq!(client.mistaken_controller(), Some(&there));
+}
+
+#[tokio::test]
 async fn a_cluster_that_is_not_there_is_told_with_its_addresses() {
     let env = os::env();
     let bootstrap = Entrance::Brokers("127.0.0.1:1,[::1]:1");

@@ -6,7 +6,7 @@ mod report;
 mod seen;
 mod visit;
 
-pub use findings::{Finding, Level, diagnose};
+pub use findings::{Finding, Level, controller, diagnose};
 pub use seen::{Cluster, End, Seen, Visit};
 
 use crate::client::{Client, Entrance, addresses, block_on, with_port};

@@ -20,9 +20,10 @@ pub use shown::Form;
 pub use topic::Topic;
 
 use crate::client::{Client, Entrance, block_on, with_port};
+use crate::doctor;
 use crate::failure::Failure;
 use crate::output::{Output, complain};
-use crate::properties;
+use crate::properties::{self, Properties};
 use clap::Args;
 use kraft::env::Env;
 use std::process::ExitCode;
@@ -74,7 +75,20 @@ fn act(verb: &Verb, common: &Common, env: &Env, output: &mut Output) -> Result<(
     let (bootstrap, form) = (with_port(&common.bootstrap), common.output);
     let mut client = Client::new(env, Entrance::Brokers(&bootstrap), &properties)?;
     properties.insert("bootstrap.servers".to_owned(), bootstrap);
-    let client = &mut client;
+    let done = ask(verb, &mut client, properties, env, (form, output));
+    done.map_err(|why| match client.mistaken_controller() {
+        Some(address) => Failure::Told(doctor::controller(address)),
+        None => why,
+    })
+}
+
+fn ask(
+    verb: &Verb,
+    client: &mut Client,
+    properties: Properties,
+    env: &Env,
+    (form, output): (Form, &mut Output),
+) -> Result<(), Failure> {
     match verb {
         Verb::Topic(topic) => block_on(topic.run(client, form, output)),
         Verb::Group(group) => block_on(group.run(client, form, output)),

@@ -165,6 +165,13 @@ fn general(end: &End) -> (&'static str, String, String) {
     (code, what, advice.to_owned())
 }
 
+/// That a controller answers at `address` in the place of a broker, and what to do.
+#[must_use]
+pub fn controller(address: &Address) -> String {
+    let (_, what, advice) = general(&End::Controller);
+    format!("{address}: {what}. {advice}.")
+}
+
 /// Two bootstrap addresses that lead to different clusters.
 fn of_two(first: &Visit, one: &Cluster, visit: &Visit, other: &Cluster) -> Option<Finding> {
     if one.id == other.id {
