@@ -2,7 +2,7 @@
 
 use broker::cli::kafka::{self, Kafka};
 use broker::cli::{
-    Asked, Cli, Command, Config, Level, Output, Storage, Told, Where, check, manual, render,
+    Asked, Cli, Command, Config, Level, Output, Storage, Told, Where, check, manual, render, say,
 };
 use broker::config::load::load;
 use broker::config::{BrokerConfig, Given, notify_socket};
@@ -50,7 +50,10 @@ fn main() -> ExitCode {
             return (tool.run)(rest.to_vec(), &env);
         }
     }
-    ended(as_highwater(Cli::parse().command, env))
+    ended(match Cli::try_parse() {
+        Ok(cli) => as_highwater(cli.command, env),
+        Err(what) => say(&what).map(|()| u8::try_from(what.exit_code()).unwrap_or(1).into()),
+    })
 }
 
 fn ended(done: Result<ExitCode, String>) -> ExitCode {
@@ -95,7 +98,7 @@ fn storage(asked: kafka::storage::Storage, env: &Env) -> Result<ExitCode, String
         | Storage::VersionMapping { .. }
         | Storage::FeatureDependencies { .. } => (kafka::storage::answer(&asked, env)?, true),
     };
-    print(&lines);
+    print(&lines)?;
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -138,15 +141,9 @@ fn as_highwater(command: Command, env: Env) -> Result<ExitCode, String> {
         Command::Consume(Told { common, verb }) => {
             return Ok(verbs::run(&Verb::Consume(verb), &common, &env));
         }
-        Command::Completions { shell } => {
-            manual::completions(shell);
-            Ok(())
-        }
+        Command::Completions { shell } => manual::completions(shell),
         Command::Man => manual::page(),
-        Command::Tools => {
-            print(&manual::tools());
-            Ok(())
-        }
+        Command::Tools => print(&manual::tools()),
     };
     done.map(|()| ExitCode::SUCCESS)
 }
@@ -191,7 +188,7 @@ fn look(how: &broker::cli::Check, env: &Env) -> Result<(), String> {
     print(&match how.output {
         Output::Table => report.lines(),
         Output::Json => vec![report.json()],
-    });
+    })?;
     report.refusal.map_or(Ok(()), Err)
 }
 
@@ -202,7 +199,12 @@ fn examine(how: &broker::cli::Doctor, env: &Env) -> Result<ExitCode, String> {
         limit: Duration::from_secs(how.timeout),
         is_json: how.output == Output::Json,
     };
-    match doctor::run(&what, env, &mut tools::output::Output::stdout()) {
+    code(doctor::run(&what, env, &mut tools::output::Output::stdout()))
+}
+
+/// How a tool ended.
+fn code(done: Result<(), Failure>) -> Result<ExitCode, String> {
+    match done {
         // Whoever reads no further has no use for more.
         Ok(()) | Err(Failure::Closed | Failure::Help | Failure::Version) => Ok(ExitCode::SUCCESS),
         Err(Failure::Exit(code)) => Ok(ExitCode::from(code)),
@@ -213,7 +215,7 @@ fn examine(how: &broker::cli::Doctor, env: &Env) -> Result<ExitCode, String> {
 /// Writes a server.properties to stdout, and what a start with it would not tell to stderr.
 fn write_out(place: &Where, env: &Env) -> Result<(), String> {
     let given = given(place, env)?;
-    print(&render::lines(&given));
+    print(&render::lines(&given))?;
     for note in render::notes(&given) {
         drop(writeln!(std::io::stderr(), "{note}"));
     }
@@ -276,20 +278,18 @@ async fn hung_up(hangups: &mut Option<Signal>) {
 
 fn format(place: &Where, env: &Env, how: Formatting) -> Result<(), String> {
     let config = read(place, env)?;
-    print(&offline::format_dirs(env, &config, how)?);
-    Ok(())
+    print(&offline::format_dirs(env, &config, how)?)
 }
 
 fn info(place: &Where, env: &Env) -> Result<(), String> {
     let config = read(place, env)?;
     let (lines, problems) = offline::info(env, &config);
-    print(&lines);
+    print(&lines)?;
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
-fn print(lines: &[String]) {
-    for line in lines {
-        // Whoever closed stdout does not read it.
-        drop(writeln!(std::io::stdout(), "{line}"));
-    }
+fn print(lines: &[String]) -> Result<(), String> {
+    let mut output = tools::output::Output::stdout();
+    let written = lines.iter().try_for_each(|line| output.line(line));
+    code(written.and_then(|()| output.flush())).map(drop)
 }

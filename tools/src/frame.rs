@@ -28,7 +28,8 @@ fn end(command: &Command, done: Result<(), Failure>, output: &mut Output) -> Exi
     };
     // What was printed stands before what went wrong.
     let flushed = said.and_then(|()| output.flush());
-    match done.and(flushed) {
+    let asked = if matches!(done, Err(Failure::Help | Failure::Version)) { Ok(()) } else { done };
+    match asked.and(flushed) {
         Ok(()) | Err(Failure::Help | Failure::Version | Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Exit(code)) => ExitCode::from(code),
         Err(Failure::Told(message)) => {
@@ -40,5 +41,31 @@ fn end(command: &Command, done: Result<(), Failure>, output: &mut Output) -> Exi
             complain(command.usage().trim_end());
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{self, ErrorKind, Write};
+
+    struct Full;
+
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            Err(ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_help_that_cannot_be_written_is_a_failure() {
+        let command = Command { name: "x", purpose: "x", flags: &[] };
+        let ends = |done, mut output| end(&command, done, &mut output);
+        assert_eq!(ends(Err(Failure::Help), Output::to(Full)), ExitCode::FAILURE);
+        assert_eq!(ends(Err(Failure::Version), Output::to(Full)), ExitCode::FAILURE);
+        assert_eq!(ends(Err(Failure::Help), Output::to(io::sink())), ExitCode::SUCCESS);
     }
 }

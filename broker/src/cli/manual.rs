@@ -6,11 +6,23 @@ use clap_complete::{Shell, generate};
 use std::io::{self, ErrorKind, Write};
 
 /// Prints what `shell` reads to complete `highwater`.
-pub fn completions(shell: Shell) {
+///
+/// # Errors
+/// As of [`page`].
+pub fn completions(shell: Shell) -> Result<(), String> {
     let mut script = Vec::new();
     generate(shell, &mut Cli::command(), "highwater", &mut script);
-    // Whoever closed stdout does not read it.
-    drop(io::stdout().write_all(&script));
+    print(&script)
+}
+
+fn print(text: &[u8]) -> Result<(), String> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to stdout: {error}"))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// The names that the binary may be called by, without `.sh`, in their order.
@@ -28,11 +40,8 @@ pub fn tools() -> Vec<String> {
 /// Stdout takes nothing, for another reason than that its reader has gone.
 pub fn page() -> Result<(), String> {
     let mut page = Vec::new();
-    let written = write_page(&mut page).and_then(|()| io::stdout().write_all(&page));
-    match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.to_string()),
-        _ => Ok(()),
-    }
+    write_page(&mut page).map_err(|error| error.to_string())?;
+    print(&page)
 }
 
 fn write_page(to: &mut Vec<u8>) -> io::Result<()> {

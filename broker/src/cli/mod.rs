@@ -9,6 +9,7 @@ use crate::config::image::Image;
 use crate::config::load::{Sources, Whose};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use tools::verbs::{self, Common};
 
@@ -56,6 +57,19 @@ pub enum Command {
     /// Print the names of Kafka's tools and scripts that this binary is when it is called by them:
     /// `for it in $(highwater tools); do ln -s highwater $it; done`.
     Tools,
+}
+
+/// Prints the help, or what is wrong with arguments.
+///
+/// # Errors
+/// Stdout does not take the help, for another reason than that its reader has gone.
+pub fn say(what: &clap::Error) -> Result<(), String> {
+    match what.print() {
+        Err(error) if !what.use_stderr() && error.kind() != ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to stdout: {error}"))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
 }
 
 /// A command for a cluster, which may be of any Kafka brokers.
@@ -252,6 +266,14 @@ mod tests {
             assert_eq!(read(name), Ok(Some(want)), "{name}");
         }
         assert!(read("redpandadata/redpanda").unwrap_err().contains("give one of apache-kafka"));
+    }
+
+    #[test]
+    fn minus_one_leaves_it_to_the_brokers() {
+        let command = read("topic create t -p -1 --replication-factor -1").unwrap().command;
+        assert_eq!(command, read("topic create t").unwrap().command);
+        let why = read("consume t --timeout-ms -1").unwrap_err();
+        assert!(why.contains("invalid value '-1'"), "{why}");
     }
 
     #[test]

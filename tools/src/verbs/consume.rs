@@ -1,7 +1,7 @@
 //! `highwater consume`: records of a topic, as lines for people or a line of JSON each.
 
 use super::shown::Form;
-use super::topic;
+use super::topic::{self, Ends};
 use crate::client::{Client, block_on};
 use crate::data::consumer::{Consumer, Received, Stamp, Start};
 use crate::data::voice::Voice;
@@ -24,19 +24,19 @@ pub struct Consume {
     topic: String,
     /// Where to begin: earliest, latest, or with --partition an offset. Without it, with --group
     /// where the group was, else at the end.
-    #[arg(long, short, value_name = "WHERE")]
+    #[arg(long, short, value_name = "WHERE", allow_negative_numbers = true)]
     from: Option<String>,
     /// Only this partition, without a group.
-    #[arg(long, short, conflicts_with = "group")]
+    #[arg(long, short, conflicts_with = "group", allow_negative_numbers = true)]
     partition: Option<i32>,
     /// As a member of this group, which goes on there the next time.
     #[arg(long, short)]
     group: Option<String>,
     /// Ends after so many records.
-    #[arg(long, short = 'n')]
+    #[arg(long, short = 'n', allow_negative_numbers = true)]
     count: Option<u64>,
     /// Ends when no record came for so many milliseconds.
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     timeout_ms: Option<u64>,
 }
 
@@ -49,7 +49,7 @@ impl Consume {
         (form, output): (Form, &mut Output),
     ) -> Result<(), Failure> {
         let start = self.start()?;
-        let partitions = block_on(self.partitions(client))?;
+        let partitions = block_on(self.partitions(client, start))?;
         let reset = if start == Some(Start::Earliest) { "earliest" } else { "latest" };
         properties.insert("auto.offset.reset".to_owned(), reset.to_owned());
         // librdkafka wants a name of a group of everybody. Who does not subscribe joins none.
@@ -76,19 +76,50 @@ impl Consume {
         interrupt.code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
     }
 
-    /// The partitions to read, which must be there.
-    async fn partitions(&self, client: &mut Client) -> Result<Vec<i32>, Failure> {
+    /// The partitions to read, which must be there, and so must the offset to begin with.
+    async fn partitions(
+        &self,
+        client: &mut Client,
+        start: Option<Start>,
+    ) -> Result<Vec<i32>, Failure> {
         let topic = topic::find(client, &self.topic).await?;
         let all: Vec<i32> = topic.partitions.iter().map(|it| it.index).collect();
         match self.partition {
             None => Ok(all),
-            Some(wanted) if all.contains(&wanted) => Ok(vec![wanted]),
+            Some(wanted) if all.contains(&wanted) => {
+                if let Some(Start::At(offset)) = start {
+                    let ends = Ends::of(client, std::slice::from_ref(&topic)).await?;
+                    let range = (ends.start(&self.topic, wanted), ends.end(&self.topic, wanted));
+                    // Where it is not known, the reading itself tells why.
+                    if let (Some(first), Some(next)) = range {
+                        self.within(offset, first, next)?;
+                    }
+                }
+                Ok(vec![wanted])
+            }
             Some(wanted) => Err(Failure::told(format_args!(
                 "topic {} has no partition {wanted}: it has 0 to {}",
                 self.topic,
                 all.last().copied().unwrap_or_default()
             ))),
         }
+    }
+
+    /// Whether an offset is one of the partition, or the one that its next record gets.
+    fn within(&self, offset: i64, first: i64, next: i64) -> Result<(), Failure> {
+        if (first..=next).contains(&offset) {
+            return Ok(());
+        }
+        let has = match next - first {
+            0 => "no records".to_owned(),
+            1 => format!("the offset {first} alone"),
+            _ => format!("the offsets {first} to {}", next - 1),
+        };
+        Err(Failure::told(format_args!(
+            "--from {offset}: partition {} of topic {} has {has}, and the next one will be {next}",
+            self.partition.unwrap_or_default(),
+            self.topic
+        )))
     }
 
     fn start(&self) -> Result<Option<Start>, Failure> {
@@ -233,15 +264,36 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_needs_a_partition() {
-        let consume = |from: &str, partition| Consume {
+    fn an_offset_that_is_not_there_is_told_with_those_that_are() {
+        let consume = consume("7", Some(3));
+        let why = |offset, first, next| match consume.within(offset, first, next) {
+            Err(Failure::Told(why)) => why,
+            other => format!("{other:?}"),
+        };
+        for offset in [4, 5, 9] {
+            assert_eq!(why(offset, 4, 9), "Ok(())");
+        }
+        for offset in [3, 10] {
+            let want = "partition 3 of topic t has the offsets 4 to 8, and the next one will be 9";
+            assert!(why(offset, 4, 9).contains(want), "{}", why(offset, 4, 9));
+        }
+        assert!(why(2, 0, 1).contains("has the offset 0 alone"), "{}", why(2, 0, 1));
+        assert!(why(1, 0, 0).contains("has no records"), "{}", why(1, 0, 0));
+    }
+
+    fn consume(from: &str, partition: Option<i32>) -> Consume {
+        Consume {
             topic: "t".to_owned(),
             from: Some(from.to_owned()),
             partition,
             group: None,
             count: None,
             timeout_ms: None,
-        };
+        }
+    }
+
+    #[test]
+    fn an_offset_needs_a_partition() {
         assert_eq!(consume("earliest", None).start(), Ok(Some(Start::Earliest)));
         assert_eq!(consume("7", Some(0)).start(), Ok(Some(Start::At(7))));
         for (from, partition) in [("7", None), ("-1", Some(0)), ("soon", Some(0))] {

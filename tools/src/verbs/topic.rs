@@ -37,7 +37,7 @@ pub enum Topic {
     Grow {
         name: String,
         /// How many it has then.
-        #[arg(long, short)]
+        #[arg(long, short, allow_negative_numbers = true)]
         partitions: i32,
     },
     /// Delete topics with all that is in them.
@@ -54,11 +54,11 @@ pub enum Topic {
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Create {
     name: String,
-    /// How many partitions; without it, num.partitions of the brokers.
-    #[arg(long, short, default_value_t = -1, hide_default_value = true)]
+    /// How many partitions; without it or for -1, num.partitions of the brokers.
+    #[arg(long, short, default_value_t = -1, hide_default_value = true, allow_negative_numbers = true)]
     partitions: i32,
-    /// How many replicas each has; without it, default.replication.factor of the brokers.
-    #[arg(long, short, default_value_t = -1, hide_default_value = true)]
+    /// How many replicas each has; without it or for -1, default.replication.factor of the brokers.
+    #[arg(long, short, default_value_t = -1, hide_default_value = true, allow_negative_numbers = true)]
     replication_factor: i16,
     /// A config of the topic; may be repeated.
     #[arg(long, short, value_name = "KEY=VALUE", value_parser = pair)]
@@ -143,13 +143,13 @@ async fn list(
 }
 
 /// The first and the next offset of partitions.
-struct Ends {
+pub(super) struct Ends {
     starts: BTreeMap<offsets::At, Result<i64, Refused>>,
     ends: BTreeMap<offsets::At, Result<i64, Refused>>,
 }
 
 impl Ends {
-    async fn of(client: &mut Client, topics: &[Described]) -> Result<Ends, Refused> {
+    pub(super) async fn of(client: &mut Client, topics: &[Described]) -> Result<Ends, Refused> {
         let all = |time| {
             let of = |topic: &Described| {
                 let name = topic.name.clone();
@@ -163,11 +163,11 @@ impl Ends {
         Ok(Ends { starts, ends })
     }
 
-    fn start(&self, topic: &str, index: i32) -> Option<i64> {
+    pub(super) fn start(&self, topic: &str, index: i32) -> Option<i64> {
         self.starts.get(&(topic.to_owned(), index))?.as_ref().ok().copied()
     }
 
-    fn end(&self, topic: &str, index: i32) -> Option<i64> {
+    pub(super) fn end(&self, topic: &str, index: i32) -> Option<i64> {
         self.ends.get(&(topic.to_owned(), index))?.as_ref().ok().copied()
     }
 

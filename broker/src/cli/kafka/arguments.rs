@@ -1,5 +1,6 @@
 //! How a script of Kafka reads its arguments, and complains.
 
+use crate::cli::say;
 use clap::Parser;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -10,10 +11,9 @@ use std::process::ExitCode;
 pub(super) fn parse<T: Parser>(args: &[OsString]) -> Result<T, ExitCode> {
     let name = std::iter::once(OsString::from(T::command().get_name()));
     T::try_parse_from(name.chain(args.iter().cloned())).map_err(|error| {
-        // Whoever closed the stream does not read it.
-        drop(error.print());
+        let said = say(&error).map_err(|why| complain(&why));
         // Kafka's scripts end with 1 whatever is wrong.
-        if error.use_stderr() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+        if error.use_stderr() || said.is_err() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
     })
 }
 

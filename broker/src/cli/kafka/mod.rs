@@ -4,7 +4,7 @@ mod arguments;
 pub mod server;
 pub mod storage;
 
-use arguments::parse;
+use arguments::{complain, parse};
 use std::ffi::OsString;
 use std::process::ExitCode;
 use tools::run_class;
@@ -20,8 +20,38 @@ pub enum Kafka {
 /// The names of those scripts, without `.sh`.
 pub const NAMES: [&str; 3] = ["kafka-server-start", "kafka-server-stop", "kafka-storage"];
 
+/// Those of Apache Kafka that are not here, be it as a script or as a tool.
+const ABSENT: [&str; 26] = [
+    "connect-distributed",
+    "connect-mirror-maker",
+    "connect-plugin-path",
+    "connect-standalone",
+    "kafka-acls",
+    "kafka-client-metrics",
+    "kafka-console-share-consumer",
+    "kafka-delegation-tokens",
+    "kafka-e2e-latency",
+    "kafka-jmx",
+    "kafka-leader-election",
+    "kafka-metadata-shell",
+    "kafka-mirror-maker",
+    "kafka-preferred-replica-election",
+    "kafka-reassign-partitions",
+    "kafka-replica-verification",
+    "kafka-share-consumer-perf-test",
+    "kafka-share-groups",
+    "kafka-streams-application-reset",
+    "kafka-streams-groups",
+    "kafka-transactions",
+    "kafka-verifiable-share-consumer",
+    "trogdor",
+    "zookeeper-server-start",
+    "zookeeper-server-stop",
+    "zookeeper-shell",
+];
+
 /// What was asked of the script of this name; None when it is none of these. `name` may be a path,
-/// and end in `.sh`. The error is the code to exit with, once all is said.
+/// and end in `.sh`. One that is not here is refused by its name. The error is the code to exit with, once all is said.
 pub fn asked(name: &str, args: &[OsString]) -> Option<Result<Kafka, ExitCode>> {
     let name = name.rsplit('/').next().unwrap_or(name);
     Some(match name.strip_suffix(".sh").unwrap_or(name) {
@@ -29,6 +59,13 @@ pub fn asked(name: &str, args: &[OsString]) -> Option<Result<Kafka, ExitCode>> {
         "kafka-server-stop" => parse(args).map(Kafka::ServerStop),
         "kafka-storage" => parse(args).map(Kafka::Storage),
         run_class::RUN_CLASS => return asked_by_class(run_class::asked(args)),
+        absent if ABSENT.contains(&absent) => {
+            complain(&format!(
+                "{absent} is not one of Kafka's tools that this binary is. `highwater tools` \
+                 prints those."
+            ));
+            Err(ExitCode::FAILURE)
+        }
         _ => return None,
     })
 }
@@ -78,6 +115,13 @@ mod tests {
         assert!(ask("kafka-storage random-uuid").is_some());
         assert!(ask("highwater start").is_none());
         assert!(ask("kafka-topics --list").is_none());
+    }
+
+    #[test]
+    fn what_is_not_here_is_refused_by_its_name() {
+        assert!(matches!(ask("/opt/kafka/bin/kafka-acls.sh --list"), Some(Err(_))));
+        let here = crate::cli::manual::tools();
+        assert!(ABSENT.iter().all(|name| !here.iter().any(|it| it == name)));
     }
 
     #[test]
