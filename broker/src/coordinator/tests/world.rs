@@ -9,6 +9,7 @@ use kraft::env::{Clock, Env, os};
 use kraft::image::Image;
 use kraft::record::{PartitionRecord, Record, RemoveTopicRecord, TopicRecord};
 use protocol::config::describe::Settings as Overrides;
+use protocol::error::ErrorCode;
 use protocol::ids::{TopicPartition, Uuid};
 use protocol::records::batches;
 use protocol::records::builder::BatchBuilder;
@@ -144,11 +145,21 @@ impl World {
         self.coordinator.ask(id, ask)
     }
 
+    /// Waits until `id` gets the answer that is wanted: looks every millisecond of the paused clock,
+    /// and gives up after a hundred seconds of it.
+    pub(crate) async fn until(&self, id: &str, is: impl Fn(&Result<Said, ErrorCode>) -> bool) {
+        let mut looks = tokio::time::interval(Duration::from_millis(1));
+        let answered = async {
+            while !is(&self.ask(id, Ask::Get).reply().await) {
+                looks.tick().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(100), answered).await.unwrap();
+    }
+
     /// Waits until the shard that keeps `id` is loaded.
     pub(crate) async fn loaded(&self, id: &str) {
-        while self.ask(id, Ask::Get).reply().await.is_err() {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        self.until(id, Result::is_ok).await;
     }
 
     async fn all_loaded(&self) {
