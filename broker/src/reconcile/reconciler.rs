@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::log_dir::Suffix;
+use storage::partition_metadata;
 
 /// Follows the metadata. One task has it.
 #[derive(Debug)]
@@ -161,7 +162,10 @@ impl Reconciler {
                 continue;
             }
             if let Some(it) = self.lacking.remove(&(change.topic_id, change.partition)) {
-                self.set_aside(&it.dir, &it.at, it.config.file_delete_delay_ms, &mut renamed);
+                // It may not have come to making way: then the folder of this name is another's.
+                if it.is_there || has_id(&it) {
+                    self.set_aside(&it.dir, &it.at, it.config.file_delete_delay_ms, &mut renamed);
+                }
             }
             let place = self.parts.table.topic_by_id(change.topic_id);
             let place = place.as_ref().and_then(|topic| topic.partition(change.partition));
@@ -313,4 +317,12 @@ impl Reconciler {
 
 fn term(state: &image::Partition) -> Term {
     Term { epoch: state.leader_epoch, replicas: state.replicas.clone(), isr: state.isr.clone() }
+}
+
+/// Whether the folder of its name is that of its topic.
+fn has_id(it: &Wanted) -> bool {
+    it.dir.log_dir().is_some_and(|log_dir| {
+        let path = log_dir.partition_path(&it.at);
+        matches!(partition_metadata::read(&**log_dir.disk(), &path), Ok(Some(id)) if id == it.topic_id)
+    })
 }

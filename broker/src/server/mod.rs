@@ -148,6 +148,7 @@ impl Broker {
     pub fn reread(&self, given: &Given, hostname: &str) {
         let reread = self.ctx.config.reread(given);
         given.warnings().iter().for_each(|warning| warn!("{warning}"));
+        given.alarm().iter().for_each(|alarm| error!("{alarm}"));
         for invalid in &reread.refused {
             error!("The old value stays: {}", given.refuse(invalid.clone()));
         }

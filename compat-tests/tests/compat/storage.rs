@@ -82,8 +82,10 @@ fn storage_says_what_apache_kafkas_tool_says() {
     for line in same {
         let (mut mine, mut theirs) = both(line);
         // Theirs has several directories in the order of a hash.
-        mine.0.sort();
-        theirs.0.sort();
+        if line.contains("DIR/dynamic") {
+            mine.0.sort();
+            theirs.0.sort();
+        }
         assert_eq!(mine, theirs, "kafka-storage {line}");
     }
     for line in fails {

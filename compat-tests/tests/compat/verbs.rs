@@ -103,6 +103,7 @@ fn who_consumes_without_a_group_leaves_none_and_sees_new_partitions() {
     line.clear();
     out.read_line(&mut line).unwrap();
     assert!(line.ends_with("\tnew\ttwo\n") && !line.starts_with("t-0 "), "{line}");
+    assert!(!line.starts_with("t-1 "), "{line}");
     assert!(child.wait().unwrap().success());
     assert_eq!(well(&server, "group list -o json", ""), "[]\n");
 }

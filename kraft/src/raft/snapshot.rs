@@ -196,7 +196,7 @@ pub(super) fn write(
     // Whatever it lacked, it is not asked again.
     file.sync().map_err(io::Error::other)?;
     disk.rename(&part, &path)?;
-    disk.sync_dir(dir)?;
+    storage::disk::sync_dir(disk, dir)?;
     Ok(SnapshotFile {
         end: border.end,
         epoch,

@@ -18,6 +18,8 @@ use std::time::Duration;
 const STEP: Duration = Duration::from_millis(100);
 /// How often it is looked for partitions that were added.
 const NEW_PARTITIONS: Duration = Duration::from_secs(5);
+/// How long such a look may hold up reading.
+const LOOK: Duration = Duration::from_secs(1);
 
 #[derive(Args, Clone, Debug, PartialEq, Eq)]
 pub struct Consume {
@@ -168,7 +170,7 @@ impl Reading<'_> {
             let now = env.clock.monotonic();
             if looked_at + NEW_PARTITIONS <= now {
                 self.follow()?;
-                looked_at = now;
+                looked_at = env.clock.monotonic();
             }
             let Some(record) = next else {
                 if timeout.is_some_and(|timeout| timeout <= now.saturating_sub(waits_since)) {
@@ -189,7 +191,7 @@ impl Reading<'_> {
             return Ok(());
         }
         let topic = &self.asked.topic;
-        match self.consumer.partitions(topic, NEW_PARTITIONS) {
+        match self.consumer.partitions(topic, LOOK) {
             Ok(mut all) => {
                 all.retain(|it| !self.partitions.contains(it));
                 if !all.is_empty() {

@@ -1,10 +1,18 @@
 //! The broker: its state, its replicas, its connections, and who waits in it.
 
 use super::family::{Family, Kind, counter, gauge, of_process};
-use super::samples::Labels;
+use super::samples::{Labels, Samples};
+use super::scene::Shot;
+use crate::admin::readings::Rates;
 
 fn of_listener(name: &str) -> Labels {
     Labels::of("listener networkProcessor", &[&name, &0])
+}
+
+fn rates(shot: &Shot, out: &mut Samples, of: fn(&Rates) -> f64) {
+    for (listener, rates) in &shot.means.connections {
+        out.put(&of_listener(listener), of(rates));
+    }
 }
 
 pub(super) const FAMILIES: &[Family] = &[
@@ -134,22 +142,14 @@ pub(super) const FAMILIES: &[Family] = &[
         "listener networkProcessor",
         "kafka.server:type=socket-server-metrics,listener=*,networkProcessor=* connection-creation-rate",
         "Connections a second that were opened, over the last minute.",
-        |shot, out| {
-            for (listener, rates) in &shot.means.connections {
-                out.put(&of_listener(listener), rates.opened);
-            }
-        },
+        |shot, out| rates(shot, out, |it| it.opened),
     ),
     gauge(
         "kafka_server_socket_server_metrics_connection_close_rate",
         "listener networkProcessor",
         "kafka.server:type=socket-server-metrics,listener=*,networkProcessor=* connection-close-rate",
         "Connections a second that were closed, over the last minute.",
-        |shot, out| {
-            for (listener, rates) in &shot.means.connections {
-                out.put(&of_listener(listener), rates.closed);
-            }
-        },
+        |shot, out| rates(shot, out, |it| it.closed),
     ),
     gauge(
         "kafka_controller_kafkacontroller_activecontrollercount",

@@ -129,7 +129,8 @@ fn value<'a>(
         Some(quote @ ('"' | '\'')) => quote,
         Some('#') | None => return Ok(String::new()),
         Some(_) => {
-            let end = said.find(" #").or_else(|| said.find("\t#")).unwrap_or(said.len());
+            let behind = [" #", "\t#"].into_iter().filter_map(|it| said.find(it));
+            let end = behind.min().unwrap_or(said.len());
             return Ok(replaced(said.get(..end).unwrap_or(said).trim_end(), known));
         }
     };

@@ -59,6 +59,9 @@ impl ClassicGroup {
 
     /// Those who are told nothing new, if others must give up partitions that nobody is given yet.
     fn unconcerned_by(&self, given: impl Fn(&MemberId) -> Bytes) -> BTreeSet<MemberId> {
+        if !self.is_of_consumers() {
+            return BTreeSet::new();
+        }
         let change = |(id, member): (&MemberId, &ClassicMember)| {
             let says = member.metadata(self.protocol.as_deref()?)?;
             let owned = partitions(Subscription::read(says).ok()?.owned);
@@ -70,7 +73,7 @@ impl ClassicGroup {
             Some((MemberId::clone(id), Change { owned, given }))
         };
         let changes = self.members.iter().map(change).collect::<Option<Vec<_>>>();
-        let changes = changes.filter(|_| self.is_of_consumers()).unwrap_or_default();
+        let changes = changes.unwrap_or_default();
         let lost = || changes.iter().flat_map(|(_, it)| it.owned.difference(&it.given));
         let given: BTreeSet<_> = changes.iter().flat_map(|(_, it)| &it.given).collect();
         if lost().next().is_none() || lost().any(|it| given.contains(it)) {

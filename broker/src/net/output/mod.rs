@@ -175,7 +175,7 @@ impl Output {
         let Some(Piece::File(range)) = self.pieces.front_mut() else {
             return Ok(());
         };
-        let len = range.len.min(TURN_BYTES);
+        let len = range.len.min(PROBE_BYTES);
         let bytes = read(range, len)?;
         range.offset += len as u64;
         range.len -= len;

@@ -121,6 +121,15 @@ async fn what_a_client_does_is_counted() {
     }
     let idle = value("kafka_server_kafkarequesthandlerpool_requesthandleravgidle_percent");
     assert!((0.0..=1.0).contains(&idle), "{idle}");
+    let idle = value("kafka_network_socketserver_networkprocessoravgidle_percent");
+    assert!((0.0..=1.0).contains(&idle), "{idle}");
+    for name in [
+        "kafka_server_kafkaserver_linux_disk_read_bytes",
+        "kafka_server_kafkaserver_linux_disk_write_bytes",
+        "process_cpu_seconds_total",
+    ] {
+        assert!(0.0 <= value(name), "{name}");
+    }
     world.broker.stop().await;
 }
 

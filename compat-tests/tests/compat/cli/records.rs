@@ -304,8 +304,9 @@ fn verifiable_clients_tell_the_same_events() {
     };
     let mut their: Vec<_> = their.iter().map(later).collect();
     // Ours may hear of two records in two threads, and tell of the second one first.
-    mine.sort();
-    their.sort();
+    for all in [&mut mine, &mut their] {
+        all[1..4].sort(); // Behind the start.
+    }
     assert_eq!(mine, their);
     for (group, more) in [
         ("classic", &["--verbose"][..]),

@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use storage::disk::{Disk, File};
-use storage::error::{is_out_of_files, is_shortage};
+use storage::disk::{Disk, File, sync_dir};
+use storage::error::is_shortage;
 
 /// The bytes of a batch that the leader fills in: base offset, length (kept), leader epoch.
 const PATCHED: usize = 16;
@@ -67,10 +67,7 @@ impl Unsynced {
     pub(super) fn sync(&mut self, disk: &dyn Disk, dir: &Path) -> io::Result<()> {
         self.files.drain(..).try_for_each(|file| synced(&*file))?;
         if self.dir {
-            match disk.sync_dir(dir) {
-                Err(error) if !is_out_of_files(&error) => return Err(io::Error::other(error)),
-                tried => tried?,
-            }
+            sync_dir(disk, dir)?;
             self.dir = false;
         }
         Ok(())

@@ -133,8 +133,9 @@ impl Place<'_> {
             // Not cut in place: somebody may hold a map of it.
             self.disk.remove(&path)?;
         }
+        let file = self.disk.create(&path)?;
         self.names_unsynced.store(true, Ordering::Release);
-        self.disk.create(&path)
+        Ok(file)
     }
 }
 
