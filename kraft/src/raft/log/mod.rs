@@ -229,9 +229,11 @@ impl Log {
     /// Begins a segment. The one before it is made durable first, so that only the last segment
     /// can ever be torn.
     fn roll(&mut self) -> io::Result<()> {
-        for file in std::mem::take(&mut self.unsynced.files) {
-            synced(&*file)?;
+        // A sync of it may be under way beside this, and may come too late.
+        if let Some(last) = self.segments.back() {
+            synced(&*last.file)?;
         }
+        self.unsynced.files.clear();
         let path = self.dir.join(format!("{:020}.log", self.end));
         let file = self.disk.create(&path)?;
         self.segments.push_back(Segment { base: self.end, path, file, size: 0, first_ms: None });

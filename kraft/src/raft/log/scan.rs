@@ -73,7 +73,7 @@ impl Scanned {
         loop {
             let position = window.at();
             let Some(batch) = window.next_batch()? else { break };
-            let header = match self.check(&batch) {
+            let header = match self.check(&batch, position) {
                 Ok(header) => header,
                 Err(Bad::Order(reason)) => return Err(Error::malformed(&segment.path, reason)),
                 Err(Bad::Bytes) => break,
@@ -102,7 +102,7 @@ impl Scanned {
         Ok(())
     }
 
-    fn check(&self, batch: &[u8]) -> Result<BatchHeader, Bad> {
+    fn check(&self, batch: &[u8], at: u64) -> Result<BatchHeader, Bad> {
         let header = BatchHeader::read(batch).map_err(|_| Bad::Bytes)?;
         if batch.len() != header.size() || !crc_matches(batch) {
             return Err(Bad::Bytes);
@@ -110,6 +110,9 @@ impl Scanned {
         let BatchHeader { base_offset, leader_epoch, last_offset_delta, record_count, .. } = header;
         if base_offset != self.log.end {
             let end = self.log.end;
+            if torn::has_lost_head(batch, at, end) {
+                return Err(Bad::Bytes);
+            }
             return Err(Bad::Order(format!(
                 "a batch at offset {base_offset} follows offset {end}"
             )));

@@ -1,11 +1,13 @@
 //! The files of the log, and what a start makes of damaged ones.
 
 use super::scan::{Scanned, scan};
+use super::torn::SECTOR;
 use super::{Border, Log, RollAt};
 use crate::raft::batch;
 use crate::raft::types::log_id;
-use crate::record::{NoOpRecord, Record};
+use crate::record::{ConfigRecord, NoOpRecord, Record};
 use bytes::Bytes;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use storage::disk::sim::SimDisk;
@@ -155,6 +157,57 @@ fn a_torn_tail_is_cut() {
 #[test]
 fn what_was_in_flight_together_goes_together() {
     damage(|bytes, starts| bytes[starts[7]..starts[8]].fill(0), Ok(7));
+}
+
+/// Batches of every size modulo that of a sector.
+fn batches_of_every_size() -> BTreeMap<usize, Bytes> {
+    let batch = |len: usize| {
+        let config = ConfigRecord { value: Some("x".repeat(len)), ..ConfigRecord::default() };
+        let batch = batch::data(&[Record::from(config).to_value(33)], 9).unwrap();
+        (batch.len() % SECTOR, batch)
+    };
+    (600..600 + SECTOR).map(batch).collect()
+}
+
+#[test]
+fn a_batch_whose_first_sector_was_lost_is_torn_wherever_in_it_it_began() {
+    let batches = batches_of_every_size();
+    for lost in 1..SECTOR {
+        for follows in [false, true] {
+            let disk = disk();
+            let mut log = open(&disk, 1 << 20).unwrap().log;
+            // An offset of which every byte tells.
+            log.purge(Border { id: log_id(1, 1), end: 0x0102_0304_0506_0708 }).unwrap();
+            let first = &batches[&(SECTOR - lost)];
+            log.append(1, first, false).unwrap();
+            log.append(1, &batches[&7], false).unwrap();
+            if follows {
+                log.append(1, &batch_of(1), false).unwrap();
+            }
+            let file = disk.open(&files(&disk)[0]).unwrap();
+            file.write_all_at(first.len() as u64, &vec![0; lost]).unwrap();
+            let again = open(&disk, 1 << 20).map(|scanned| scanned.log.last().id.index);
+            assert_eq!(again, Ok(1), "{lost} {follows}");
+        }
+    }
+}
+
+#[test]
+fn only_the_last_segment_is_ever_torn() {
+    for seed in 0..100 {
+        let sim = SimDisk::new(seed);
+        sim.mkdir(Path::new(DIR)).unwrap();
+        sim.sync_dir(Path::new("/")).unwrap();
+        let disk: Arc<dyn Disk> = Arc::new(sim.clone());
+        let mut log = open(&disk, 1).unwrap().log;
+        log.append(1, &batch_of(200), false).unwrap();
+        // Its sync has begun, and takes its time, when the next batch begins a segment.
+        let syncing = log.take_unsynced();
+        log.append(1, &batch_of(200), false).unwrap();
+        let after: Arc<dyn Disk> = Arc::new(sim.crash(seed));
+        open(&after, 1).unwrap_or_else(|why| panic!("{seed}: {why}"));
+        drop(syncing);
+    }
 }
 
 #[test]
