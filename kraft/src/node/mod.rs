@@ -182,8 +182,11 @@ impl Node {
         }
     }
 
-    /// Stops: what was decided is answered, what waits is refused, and all is on disk.
+    /// Stops: what was decided is answered, what waits is refused, and all is on disk that there
+    /// was room for.
     pub async fn shutdown(&self) {
+        // The task may be at a point where it takes no command before there is room.
+        self.quorum.stop_waiting();
         // An error says that it has stopped already.
         drop(self.commands.send(Command::Stop).await);
         self.stopped().await;

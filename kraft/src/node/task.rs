@@ -182,6 +182,7 @@ impl Task {
             };
             if let Err(why) = turn {
                 // What was proposed is answered as it ends, though nobody decides any more.
+                self.quorum.stop_waiting();
                 while self.in_flight.next().await.is_some() {}
                 return why;
             }

@@ -236,3 +236,54 @@ async fn what_a_leader_left_open_is_aborted_by_the_next() {
     node.shutdown().await;
     world.start().await.unwrap().shutdown().await;
 }
+
+/// Every such operation on the metadata log finds no room.
+fn let_lack(disk: &SimDisk, operation: Operation) {
+    let below = PathBuf::from("/data/__cluster_metadata-0");
+    let fault = Fault { os_error: 28, below, ..Fault::eio(operation) };
+    (0..10_000).for_each(|_| disk.fail(fault.clone()));
+}
+
+/// As many decisions as may wait for their commit, and some that wait to be decided on.
+#[tokio::test(start_paused = true)]
+async fn a_node_whose_decisions_wait_for_room_can_be_stopped() {
+    for count in [1, 300] {
+        let world = World::new();
+        let node = world.start().await.unwrap();
+        broker(&node).await;
+        let_lack(&world.disk, Operation::Write);
+        let names: Vec<_> = (0..count).map(|number| format!("t{number}")).collect();
+        let asked = futures_util::future::join_all(names.iter().map(|name| create(&node, name)));
+        let stop = async {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            tokio::time::timeout(Duration::from_secs(10), node.shutdown()).await
+        };
+        let (answers, stopped) = tokio::join!(asked, stop);
+        assert_eq!(stopped, Ok(()), "{count}");
+        let is_given_up = |it: &Result<i16, AskError>| matches!(it, Err(AskError::Stopped(_)));
+        assert!(answers.iter().all(is_given_up), "{answers:?}");
+        world.disk.mend();
+        let node = world.start().await.unwrap();
+        assert_eq!(node.image().topics().len(), 0);
+        node.shutdown().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_whose_snapshot_waits_for_room_can_be_stopped() {
+    let mut world = World::new();
+    world.metadata_log.record_bytes_between_snapshots = 1;
+    let node = world.start().await.unwrap();
+    broker(&node).await;
+    let_lack(&world.disk, Operation::Create);
+    // Each is a reason for a snapshot; the decisions themselves have their room.
+    for name in ["a", "b", "c"] {
+        assert_eq!(create(&node, name).await, Ok(0));
+    }
+    let stopped = tokio::time::timeout(Duration::from_secs(10), node.shutdown()).await;
+    assert_eq!(stopped, Ok(()));
+    world.disk.mend();
+    let node = world.start().await.unwrap();
+    assert_eq!(node.image().topics().len(), 3);
+    node.shutdown().await;
+}

@@ -287,9 +287,14 @@ impl Quorum {
         }
     }
 
+    /// From now on what waits for room is given up, so that a stop need not wait for it.
+    pub fn stop_waiting(&self) {
+        self.shared.stop_waiting();
+    }
+
     /// Stops: what was proposed before is on disk, the vote too, if there was room for it.
     pub async fn shutdown(&self) {
-        self.shared.stop_waiting();
+        self.stop_waiting();
         if let Err(error) = self.raft.shutdown().await {
             tracing::warn!("The quorum's task ended badly: {error}");
         }

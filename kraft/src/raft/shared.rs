@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use storage::disk::Disk;
 use storage::error::is_shortage;
-use tokio::time::sleep;
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 /// How soon what lacked room or files is tried again, at first and at last.
 const AGAIN_AFTER: Duration = Duration::from_millis(50);
@@ -50,7 +51,8 @@ pub(super) struct Shared {
     pub(super) dir: PathBuf,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) sync_on: SyncOn,
-    // Held for memory and for appending, never across a sync.
+    // Held for memory, for appending, and while a segment begins or goes; not while who waits is
+    // synced.
     pub(super) log: Mutex<Log>,
     pub(super) memberships: Mutex<Memberships>,
     pub(super) vote: Mutex<Option<Vote>>,
@@ -60,7 +62,7 @@ pub(super) struct Shared {
     pub(super) snapshots: Mutex<Vec<(u64, SnapshotFile)>>,
     /// Until raft runs, it reads the log for memberships only.
     pub(super) is_starting: AtomicBool,
-    is_stopping: AtomicBool,
+    is_stopping: watch::Sender<bool>,
     failure: Mutex<Option<String>>,
 }
 
@@ -96,7 +98,7 @@ impl Shared {
             written: Mutex::default(),
             snapshots: Mutex::default(),
             is_starting: AtomicBool::new(true),
-            is_stopping: AtomicBool::new(false),
+            is_stopping: watch::Sender::new(false),
             failure: Mutex::default(),
         }
     }
@@ -129,15 +131,15 @@ impl Shared {
         what: &str,
         mut work: impl FnMut() -> W,
     ) -> io::Result<T> {
-        let mut pause = AGAIN_AFTER;
+        let (mut pause, mut stopping) = (AGAIN_AFTER, self.is_stopping.subscribe());
         loop {
             match work().await {
-                Err(error) if is_shortage(&error) && !self.is_stopping.load(Ordering::Relaxed) => {
+                Err(error) if is_shortage(&error) && !*stopping.borrow() => {
                     if pause == AGAIN_AFTER {
                         let dir = self.dir.display();
                         tracing::error!("{what} in {dir} waits for room: {error}");
                     }
-                    sleep(pause).await;
+                    drop(timeout(pause, stopping.wait_for(|is_stopping| *is_stopping)).await);
                     pause = (2 * pause).min(AGAIN_AFTER_MAX);
                 }
                 result => {
@@ -152,7 +154,7 @@ impl Shared {
 
     /// From now on what lacks room is given up: it was promised to nobody.
     pub(super) fn stop_waiting(&self) {
-        self.is_stopping.store(true, Ordering::Relaxed);
+        self.is_stopping.send_replace(true);
     }
 
     /// Makes all that was appended so far durable.

@@ -155,13 +155,34 @@ pub(super) fn write(
     draft: &Draft<'_>,
     records: impl Iterator<Item = Record>,
 ) -> io::Result<SnapshotFile> {
-    let Draft { border, timestamp_ms, voters, metadata_version } = *draft;
+    let Draft { border, timestamp_ms, .. } = *draft;
     let epoch = border.id.leader_id.term;
     let path = dir.join(file_name(border.end, epoch) + SUFFIX);
     let part = dir.join(file_name(border.end, epoch) + PART);
-    let file = match disk.create(&part) {
+    let written = write_part(disk, &part, draft, records)
+        .and_then(|size_bytes| disk.rename(&part, &path).map(|()| size_bytes));
+    if written.is_err() {
+        // Who waits for room must not hold what the log needs. Whatever this says: the next try
+        // begins anew, and the next start removes what is left.
+        drop(disk.open(&part).and_then(|file| file.truncate(0)));
+    }
+    let size_bytes = written?;
+    storage::disk::sync_dir(disk, dir)?;
+    let index = Some(border.id.index);
+    Ok(SnapshotFile { end: border.end, epoch, index, path, size_bytes, timestamp_ms })
+}
+
+/// Writes all of it, durably; gives its size in bytes.
+fn write_part(
+    disk: &dyn Disk,
+    part: &Path,
+    draft: &Draft<'_>,
+    records: impl Iterator<Item = Record>,
+) -> io::Result<u64> {
+    let Draft { border, timestamp_ms, voters, metadata_version } = *draft;
+    let file = match disk.create(part) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            let file = disk.open(&part)?;
+            let file = disk.open(part)?;
             file.truncate(0)?;
             file
         }
@@ -175,7 +196,7 @@ pub(super) fn write(
     let mut head = vec![Control::SnapshotHeader(header)];
     head.extend(voters.into_iter().flat_map(batch::membership));
     let footer = [Control::SnapshotFooter(SnapshotFooterRecord::default())];
-    let mut out = Out { file: &*file, size: 0, offset: 0, epoch };
+    let mut out = Out { file: &*file, size: 0, offset: 0, epoch: border.id.leader_id.term };
     out.put(batch::control(&head, timestamp_ms))?;
     let (mut values, mut bytes) = (Vec::new(), 0);
     for record in records {
@@ -195,16 +216,7 @@ pub(super) fn write(
     let size_bytes = out.size;
     // Whatever it lacked, it is not asked again.
     file.sync().map_err(io::Error::other)?;
-    disk.rename(&part, &path)?;
-    storage::disk::sync_dir(disk, dir)?;
-    Ok(SnapshotFile {
-        end: border.end,
-        epoch,
-        index: Some(border.id.index),
-        path,
-        size_bytes,
-        timestamp_ms,
-    })
+    Ok(size_bytes)
 }
 
 /// A snapshot being written: offsets inside count from 0.

@@ -14,8 +14,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use storage::disk::Disk;
 use storage::disk::sim::{Fault, Operation, SimDisk};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 const DIR: &str = "/data/__cluster_metadata-0";
 const ME: ReplicaKey = ReplicaKey { id: 1, directory: Uuid([7; 16]) };
@@ -208,20 +209,59 @@ async fn what_finds_no_room_waits_for_it_and_is_neither_lost_nor_done_twice() {
 
 #[tokio::test(start_paused = true)]
 async fn a_snapshot_that_finds_no_room_is_written_when_there_is_some() {
+    for os_error in SHORTAGES {
+        for operation in
+            [Operation::Create, Operation::Write, Operation::Rename, Operation::SyncDir]
+        {
+            if operation == Operation::SyncDir && [28, 122].contains(&os_error) {
+                continue; // A sync that was tried has failed.
+            }
+            let case = format!("{operation:?} {os_error}");
+            let disk = formatted(1);
+            let quorum = up(&disk).await.unwrap();
+            append(&quorum, &[topic(0)]).await.unwrap();
+            // Whether the vote is written is not asked here.
+            sleep(Duration::from_secs(1)).await;
+            let (end, tried) = (quorum.next_offset(), disk.count(operation));
+            let_lack(&disk, operation, os_error);
+            let room = async {
+                sleep(Duration::from_secs(60)).await;
+                assert!(quorum.sizes().snapshot_end < end, "{case}");
+                assert!(tried + 30 < disk.count(operation), "{case}");
+                disk.mend();
+            };
+            let (stands, ()) = tokio::join!(snapshot(&quorum), room);
+            assert!(stands.is_ok(), "{case}");
+            assert_eq!(quorum.sizes().snapshot_end, end, "{case}");
+            append(&quorum, &[topic(1)]).await.unwrap();
+            quorum.shutdown().await;
+            let quorum = up(&disk.crash(7)).await.unwrap();
+            assert_eq!(topics(&quorum), 2, "{case}");
+            quorum.shutdown().await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_snapshot_that_waits_for_room_leaves_what_there_is_to_decisions() {
     let disk = formatted(1);
     let quorum = up(&disk).await.unwrap();
-    append(&quorum, &[topic(0)]).await.unwrap();
-    let_lack(&disk, Operation::Create, 28);
-    let room = async {
-        sleep(Duration::from_secs(60)).await;
-        disk.mend();
+    append(&quorum, &(0..500).map(topic).collect::<Vec<_>>()).await.unwrap();
+    let used = u64::MAX - disk.free_bytes(Path::new(DIR)).unwrap();
+    // More than a decision takes, and less than the snapshot.
+    disk.set_capacity(used + 4_000);
+    let decide = async {
+        sleep(Duration::from_secs(10)).await;
+        let decided = timeout(Duration::from_secs(60), append(&quorum, &[topic(500)])).await;
+        disk.set_capacity(u64::MAX);
+        decided
     };
-    let (stands, ()) = tokio::join!(snapshot(&quorum), room);
+    let (stands, decided) = tokio::join!(snapshot(&quorum), decide);
+    assert!(matches!(decided, Ok(Ok(_))), "{decided:?}");
     assert!(stands.is_ok());
-    append(&quorum, &[topic(1)]).await.unwrap();
     quorum.shutdown().await;
     let quorum = up(&disk).await.unwrap();
-    assert_eq!(topics(&quorum), 2);
+    assert_eq!(topics(&quorum), 501);
     quorum.shutdown().await;
 }
 
