@@ -2,7 +2,7 @@
 //! not contained, the epoch that of the last batch that is.
 
 use super::batch;
-use super::log::Border;
+use super::log::{Border, scan::offset_in_name};
 use super::types::{ReplicaKey, Term, VoterNode, Voters, log_id};
 use super::window::Window;
 use crate::image::Image;
@@ -47,37 +47,45 @@ pub(super) struct Content {
 
 fn parse_name(name: &str) -> Option<(i64, Term)> {
     let (end, epoch) = name.strip_suffix(SUFFIX)?.split_once('-')?;
-    let whole = end.len() == 20 && epoch.len() == 10;
-    if whole { Some((end.parse().ok()?, epoch.parse().ok()?)) } else { None }
+    let is_epoch = epoch.len() == 10 && epoch.bytes().all(|byte| byte.is_ascii_digit());
+    // Kafka's epochs have 31 bits.
+    let epoch = epoch.parse::<i32>().ok().filter(|_| is_epoch)?;
+    Some((offset_in_name(end)?, epoch.cast_unsigned()))
 }
 
 fn file_name(end: i64, epoch: Term) -> String {
     format!("{end:020}-{epoch:010}")
 }
 
-/// The snapshots of a folder, ascending; those that were never finished go. One whose header
-/// cannot be read is named in `bad` and left alone.
-pub(super) fn list(
-    disk: &dyn Disk,
-    dir: &Path,
-    bad: &mut Vec<String>,
-) -> Result<Vec<SnapshotFile>, Error> {
-    let mut files = Vec::new();
+/// The snapshots of a folder.
+#[derive(Debug, Default)]
+pub(super) struct Listed {
+    /// Ascending.
+    pub(super) files: Vec<SnapshotFile>,
+    /// Those that cannot be read: where each ends, and why.
+    pub(super) bad: Vec<(i64, String)>,
+    /// Those that were never finished.
+    pub(super) parts: Vec<PathBuf>,
+}
+
+pub(super) fn list(disk: &dyn Disk, dir: &Path) -> Result<Listed, Error> {
+    let mut listed = Listed::default();
     for entry in disk.list(dir)? {
         let path = dir.join(&entry.name);
         if entry.name.ends_with(PART) {
-            disk.remove(&path)?;
+            listed.parts.push(path);
         } else if let Some((end, epoch)) = parse_name(&entry.name) {
             match header(&*disk.open(&path)?) {
                 Ok((timestamp_ms, index, size_bytes)) => {
-                    files.push(SnapshotFile { end, epoch, index, path, size_bytes, timestamp_ms });
+                    let file = SnapshotFile { end, epoch, index, path, size_bytes, timestamp_ms };
+                    listed.files.push(file);
                 }
-                Err(error) => bad.push(format!("{}: {error}", path.display())),
+                Err(error) => listed.bad.push((end, format!("{}: {error}", path.display()))),
             }
         }
     }
-    files.sort_by_key(|file| (file.end, file.epoch));
-    Ok(files)
+    listed.files.sort_by_key(|file| (file.end, file.epoch));
+    Ok(listed)
 }
 
 fn header(file: &dyn File) -> io::Result<(i64, Option<u64>, u64)> {

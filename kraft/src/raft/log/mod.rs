@@ -192,6 +192,8 @@ impl Log {
             self.roll()?;
         }
         let base = self.end;
+        let end = base.checked_add(i64::from(header.last_offset_delta) + 1);
+        let end = end.ok_or_else(|| invalid("an offset beyond all offsets"))?;
         let segment = self.segments.back_mut().ok_or(ErrorKind::NotFound)?;
         let position = u32::try_from(segment.size).map_err(io::Error::other)?;
         let mut head = [0; PATCHED];
@@ -212,7 +214,7 @@ impl Log {
             self.unsynced.files.push(segment.file.clone());
         }
         self.batches.push_back(BatchAt { base, term, position, size, is_control });
-        self.end = base + i64::from(header.last_offset_delta) + 1;
+        self.end = end;
         Ok(base)
     }
 

@@ -1,5 +1,6 @@
 //! The scan of the whole log at every start: each batch has its checksum, follows the one before
-//! it, and belongs to a term no older. A torn tail is cut; what was promised never is.
+//! it, and belongs to a term no older. A torn tail may be cut; what was promised never may. It changes
+//! nothing: that is [`Log::mend`]'s, once nothing refuses the start any more.
 
 use super::super::window::Window;
 use super::{BatchAt, Border, Log, RollAt, Segment, Unsynced, remove_derived, torn};
@@ -7,6 +8,7 @@ use crate::raft::types::{Term, log_id};
 use bytes::Bytes;
 use protocol::records::{BatchHeader, batch::crc_matches};
 use std::collections::VecDeque;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use storage::disk::Disk;
@@ -18,8 +20,8 @@ pub(in crate::raft) struct Scanned {
     pub(in crate::raft) log: Log,
     /// The batches of control records, by their number from 0.
     pub(in crate::raft) control: Vec<(u64, Bytes)>,
-    /// What was cut, in words.
-    pub(in crate::raft) cut: Option<String>,
+    /// What [`Log::mend`] will cut, in words.
+    pub(in crate::raft) torn: Option<String>,
 }
 
 /// Opens the segments of a folder. Entries are counted from 1 until
@@ -31,8 +33,7 @@ pub(in crate::raft) fn scan(
 ) -> Result<Scanned, Error> {
     let mut bases: Vec<(i64, PathBuf)> = Vec::new();
     for entry in disk.list(dir)? {
-        let base = entry.name.strip_suffix(".log").filter(|digits| digits.len() == 20);
-        if let Some(base) = base.and_then(|digits| digits.parse().ok()) {
+        if let Some(base) = entry.name.strip_suffix(".log").and_then(offset_in_name) {
             bases.push((base, dir.join(&entry.name)));
         }
     }
@@ -48,7 +49,7 @@ pub(in crate::raft) fn scan(
         end: first,
         unsynced: Unsynced::default(),
     };
-    let mut scanned = Scanned { log, control: Vec::new(), cut: None };
+    let mut scanned = Scanned { log, control: Vec::new(), torn: None };
     let last = bases.len().saturating_sub(1);
     for (at, (base, path)) in bases.into_iter().enumerate() {
         if base != scanned.log.end {
@@ -58,10 +59,6 @@ pub(in crate::raft) fn scan(
         }
         let file = disk.open(&path)?;
         scanned.segment(Segment { base, path, file, size: 0, first_ms: None }, at == last)?;
-    }
-    // The active segment grows, and what Kafka derived from it does not grow along.
-    if let Some(active) = scanned.log.segments.back() {
-        remove_derived(&**disk, &active.path)?;
     }
     Ok(scanned)
 }
@@ -123,6 +120,9 @@ impl Scanned {
                 header.last_offset()
             )));
         }
+        if header.next_offset() < base_offset {
+            return Err(Bad::Order(format!("the batch at offset {base_offset} has no end")));
+        }
         let epoch = self.log.batches.back().map_or(0, |batch| batch.term);
         if u32::try_from(leader_epoch).is_ok_and(|it| epoch <= it) {
             return Ok(header);
@@ -132,7 +132,7 @@ impl Scanned {
         )))
     }
 
-    /// Cuts the file behind its last good batch, or refuses to.
+    /// Whether what stands behind the last good batch may be cut.
     fn judge_tail(&mut self, segment: &Segment, size: u64, is_last: bool) -> Result<(), Error> {
         let at = segment.size;
         let end = self.log.end;
@@ -152,14 +152,18 @@ impl Scanned {
         if let torn::Tail::Good(distance) = torn::judge(&bytes, at, end) {
             return refuse(format!("a good batch follows at byte {}", at + distance as u64));
         }
-        segment.file.truncate(at)?;
-        segment.file.sync()?;
-        self.cut = Some(format!(
+        self.torn = Some(format!(
             "{}: {len} bytes behind offset {end} were torn by a crash, and cut",
             segment.path.display()
         ));
         Ok(())
     }
+}
+
+/// The offset in the name of a segment or a snapshot: twenty digits.
+pub(in crate::raft) fn offset_in_name(digits: &str) -> Option<i64> {
+    let is_offset = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    digits.parse().ok().filter(|_| is_offset)
 }
 
 /// What is wrong with a batch.
@@ -171,6 +175,17 @@ enum Bad {
 }
 
 impl Log {
+    /// Cuts what a scan found torn. What Kafka derived from the last segment goes too: the segment
+    /// grows, and that does not grow along.
+    pub(in crate::raft) fn mend(&self) -> io::Result<()> {
+        let Some(active) = self.segments.back() else { return Ok(()) };
+        if active.size < active.file.size()? {
+            active.file.truncate(active.size)?;
+            active.file.sync()?;
+        }
+        remove_derived(&*self.disk, &active.path)
+    }
+
     /// How many batches end at or before an offset; None where it lies within one, or outside.
     pub(in crate::raft) fn count_before(&self, offset: i64) -> Option<u64> {
         let count = self.batches.partition_point(|batch| batch.base < offset);

@@ -23,7 +23,9 @@ fn disk() -> Arc<dyn Disk> {
 
 fn open(disk: &Arc<dyn Disk>, segment_bytes: u64) -> Result<Scanned, String> {
     let roll_at = RollAt { segment_bytes, segment_ms: i64::MAX };
-    scan(disk, Path::new(DIR), roll_at).map_err(|error| error.to_string())
+    let scanned = scan(disk, Path::new(DIR), roll_at).map_err(|error| error.to_string())?;
+    scanned.log.mend().map_err(|error| error.to_string())?;
+    Ok(scanned)
 }
 
 fn batch_of(records: usize) -> Bytes {
@@ -136,7 +138,7 @@ fn damage(change: impl FnOnce(&mut Vec<u8>, &[usize]), want: Result<u64, &str>) 
             assert_eq!(scanned.log.last().id.index, left);
             // What was cut is gone: the next start finds a whole log.
             let again = open(&disk, 1 << 20).unwrap();
-            assert_eq!((again.cut, again.log.last().id.index), (None, left));
+            assert_eq!((again.torn, again.log.last().id.index), (None, left));
         }
         (Err(error), Err(text)) => assert!(error.contains(text), "{error}"),
         (got, want) => panic!("{got:?} instead of {want:?}"),

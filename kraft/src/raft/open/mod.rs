@@ -82,15 +82,7 @@ pub(super) struct Opened {
 pub(super) fn open(env: &Env, settings: &Settings) -> Result<Opened, StartError> {
     let dir = &settings.dir;
     let mut scanned = scan(&env.disk, dir, settings.roll_at)?;
-    if let Some(cut) = &scanned.cut {
-        tracing::warn!("{cut}");
-    }
-    let mut bad = Vec::new();
-    let files = snapshot::list(&*env.disk, dir, &mut bad)?;
-    let (files, newest) = newest(env, &scanned.log, files, &mut bad)?;
-    for why in bad {
-        tracing::error!("This snapshot is left aside: {why}");
-    }
+    let Found { files, newest, garbage } = find(env, settings, &scanned.log)?;
     let snapshots = number(&mut scanned, &files)?;
     let base = snapshots.last().map(|(index, file)| file.border(*index));
     let base = base.unwrap_or(scanned.log.start());
@@ -103,12 +95,15 @@ pub(super) fn open(env: &Env, settings: &Settings) -> Result<Opened, StartError>
     };
     let has_data = !is_bootstrap || scanned.log.has_data_from(0);
     let memberships = memberships(&scanned, &content, base, settings)?;
-    remove_epochs(env, settings)?;
-
-    let Scanned { log, .. } = scanned;
     let state = QuorumState::read(&*env.disk, dir)?;
-    let vote = vote(state, log.last().id.leader_id.term, &memberships, settings.me);
+    let last = base.id.leader_id.term.max(scanned.log.last().id.leader_id.term);
+    let vote = vote(state, last, &memberships, settings.me);
+    rehearse(&scanned.log, base, image.clone())?;
     let bootstrap = if has_data { None } else { Some(bootstrap(env, settings, content)?) };
+    // Until here nothing was changed, and from here on nothing is refused.
+    settle(env, &mut scanned, base, &garbage)?;
+
+    let log = scanned.log;
     let shared =
         Shared::new((env.disk.clone(), env.clock.clone()), (dir.clone(), log), settings.sync_on);
     let is_static = memberships.is_static;
@@ -131,33 +126,88 @@ pub(super) fn open(env: &Env, settings: &Settings) -> Result<Opened, StartError>
     Ok(Opened { shared, machine, image: subscribed, is_static, bootstrap })
 }
 
-type Found = (Vec<SnapshotFile>, Option<(SnapshotFile, Content)>);
+/// The files beside the log.
+struct Found {
+    /// The newest snapshot that can be read, and before it all of its elders that the log goes on
+    /// from.
+    files: Vec<SnapshotFile>,
+    newest: Option<(SnapshotFile, Content)>,
+    /// What nobody needs.
+    garbage: Vec<PathBuf>,
+}
 
-/// The newest snapshot that can be read, and all of its elders that the log goes on from.
-fn newest(
-    env: &Env,
-    log: &Log,
-    mut files: Vec<SnapshotFile>,
-    bad: &mut Vec<String>,
-) -> Result<Found, StartError> {
-    let log_start = log.start().end;
+fn find(env: &Env, settings: &Settings, log: &Log) -> Result<Found, StartError> {
+    let listed = snapshot::list(&*env.disk, &settings.dir)?;
+    let (mut bad, mut garbage, log_start) = (listed.bad, listed.parts, log.start().end);
+    // Kafka believes this file more than the batches, and rebuilds it where it is missing; ours are
+    // in the batches only.
+    garbage.push(settings.dir.join("leader-epoch-checkpoint"));
     // Below the start of the log there is nothing to go on with.
-    files.retain(|file| log_start <= file.end);
-    while let Some(file) = files.pop() {
+    let (old, mut files): (Vec<_>, Vec<_>) =
+        listed.files.into_iter().partition(|file| file.end < log_start);
+    garbage.extend(old.into_iter().map(|file| file.path));
+    let mut newest = None;
+    while let (None, Some(file)) = (&newest, files.pop()) {
         match snapshot::load(&*env.disk, &file.path) {
-            Ok(content) => {
-                files.push(file.clone());
-                return Ok((files, Some((file, content))));
-            }
-            Err(error) => bad.push(error.to_string()),
+            Ok(content) => newest = Some((file, content)),
+            Err(error) => bad.push((file.end, error.to_string())),
         }
     }
-    if log_start == 0 {
-        return Ok((files, None));
+    let reached = newest.as_ref().map_or(log.end(), |(file, _)| file.end.max(log.end()));
+    if let Some((_, why)) = bad.iter().find(|(end, _)| reached < *end) {
+        return Err(StartError::Refused(format!(
+            "A snapshot cannot be read, and the log ends before it, at offset {}: {why}",
+            log.end()
+        )));
     }
-    Err(StartError::Refused(format!(
-        "The metadata log begins at offset {log_start}, and no readable snapshot reaches it"
-    )))
+    for (_, why) in bad {
+        tracing::error!("This snapshot is left aside: {why}");
+    }
+    if log_start != 0 && newest.is_none() {
+        return Err(StartError::Refused(format!(
+            "The metadata log begins at offset {log_start}, and no readable snapshot reaches it"
+        )));
+    }
+    files.extend(newest.iter().map(|(file, _)| file.clone()));
+    Ok(Found { files, newest, garbage })
+}
+
+/// Whether all that follows the snapshot can be read and applied.
+fn rehearse(log: &Log, base: Border, mut image: Image) -> Result<(), StartError> {
+    let refused = |error: crate::error::Error| StartError::Refused(error.to_string());
+    for index in base.id.index + 1..=log.last().id.index {
+        if log.batch(index).is_some_and(|batch| !batch.is_control) {
+            for (offset, record) in batch::read_data(&log.read(index)?).map_err(refused)? {
+                image.apply(&record, offset).map_err(refused)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a start changes in the folder.
+fn settle(
+    env: &Env,
+    scanned: &mut Scanned,
+    base: Border,
+    garbage: &[PathBuf],
+) -> Result<(), StartError> {
+    if let Some(torn) = &scanned.torn {
+        tracing::warn!("{torn}");
+    }
+    if scanned.log.end() < base.end {
+        // What lies before the snapshot is not needed, and the log restarts there.
+        scanned.log.purge(base)?;
+    } else {
+        scanned.log.mend()?;
+    }
+    for path in garbage {
+        match env.disk.remove(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Gives every entry its raft index: by the indexes that we wrote into the log's own control
@@ -200,13 +250,13 @@ fn number(
             return Err(refused(format!("{name} is of another epoch than the log before its end")));
         }
         if let Some(index) = file.index {
-            testify(signed(index) + 1 - signed(count), name)?;
+            testify(signed(index).saturating_add(1) - signed(count), name)?;
         }
         within.push((signed(count), file));
     }
     let oldest = within.first().map_or(0, |(count, _)| *count);
     let first = witness.unwrap_or(1 - oldest);
-    let index = |count: i64| u64::try_from(first + count - 1);
+    let index = |count: i64| u64::try_from(first.saturating_add(count - 1));
     let mut snapshots = Vec::new();
     for (count, file) in within {
         let index = index(count).map_err(|_| refused("an entry before the first".to_owned()))?;
@@ -217,10 +267,14 @@ fn number(
         None => Border { id: log_id(0, index(0).unwrap_or(0)), end: log_start },
     };
     log.begin_at(start);
-    // A snapshot beyond the log: what lies before it is not needed, and the log restarts there.
+    // A snapshot beyond the log: what lies before it is not needed.
     if let Some(file) = files.last().filter(|file| log.end() < file.end) {
-        let index = file.index.unwrap_or(log.last().id.index + 1);
-        log.purge(file.border(index))?;
+        let last = log.last().id.index;
+        let index = file.index.unwrap_or(last + 1);
+        if index <= last {
+            let name = file.path.display();
+            return Err(refused(format!("by {name} its entry {index} is behind its end")));
+        }
         snapshots = vec![(index, file.clone())];
     } else if files.len() != snapshots.len() {
         return Err(refused("a snapshot ends within a batch".to_owned()));
@@ -331,15 +385,6 @@ fn vote(state: Option<QuorumState>, last: Term, known: &Known, me: ReplicaKey) -
     let term = state.and_then(|state| Term::try_from(state.leader_epoch).ok()).unwrap_or(0);
     let vote = state.and_then(|state| state.vote(|id| known.directory_of(id)));
     vote.filter(|vote| last <= vote.leader_id.term).unwrap_or(Vote::new(last.max(term), me))
-}
-
-/// Kafka believes `leader-epoch-checkpoint` more than the batches, and rebuilds it where it is
-/// missing; ours are in the batches only.
-fn remove_epochs(env: &Env, settings: &Settings) -> Result<(), StartError> {
-    match env.disk.remove(&settings.dir.join("leader-epoch-checkpoint")) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
-    }
 }
 
 /// What a log without metadata shall begin with: by the snapshot at offset 0, or by the older file

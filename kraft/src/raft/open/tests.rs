@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use storage::disk::sim::SimDisk;
-use storage::disk::{Disk, mkdir_all};
+use storage::disk::{Disk, mkdir_all, read_whole};
 
 const DIR: &str = "/data/__cluster_metadata-0";
 const ME: ReplicaKey = ReplicaKey { id: 1, directory: Uuid([7; 16]) };
@@ -291,4 +291,114 @@ async fn a_new_log_begins_with_what_its_format_says() {
         assert_eq!(bootstrap.metadata_version(), 33, "{name}");
         started.quorum.shutdown().await;
     }
+}
+
+/// All that stands in the folder.
+fn content(disk: &SimDisk) -> BTreeMap<String, Vec<u8>> {
+    let read = |name: String| {
+        let file = disk.open(&Path::new(DIR).join(&name)).unwrap();
+        let bytes = read_whole(&*file, 1 << 20).unwrap();
+        (name, bytes)
+    };
+    disk.list(Path::new(DIR)).unwrap().into_iter().map(|entry| read(entry.name)).collect()
+}
+
+#[tokio::test]
+async fn a_start_that_is_refused_changes_nothing() {
+    let unknown = batch::data(&[vec![1, 100, 0, 0]], 9).unwrap();
+    let (twice, other) = (data(&[topic(1)]), data(&[topic(2)]));
+    for (batch, voted, voters, want) in [
+        (&unknown, 1, &[1][..], "at offset 8: metadata record of unknown type 100"),
+        (&twice, 1, &[1], "contradicts itself at offset 8: TopicRecord: topic t1 exists already"),
+        (&other, 1, &[2], "controller.quorum.voters does not name node.id 1 once"),
+        (&other, -7, &[1], "says whom this voter voted for"),
+    ] {
+        let made = Made::new();
+        let mut log = made.log();
+        log.append(3, &leader_change(), true).unwrap();
+        log.append(3, &data(&levels()), false).unwrap();
+        append(&mut log, 3, &[1]);
+        log.append(3, batch, false).unwrap();
+        // Whatever a start would clean up or write anew.
+        let path = Path::new(DIR).join("00000000000000000000.log");
+        let file = made.0.open(&path).unwrap();
+        file.write_all_at(file.size().unwrap(), b"torn").unwrap();
+        for name in
+            ["00000000000000000000.index", "00000000000000000009-0000000003.checkpoint.part"]
+        {
+            made.put(name, "left");
+        }
+        made.put("leader-epoch-checkpoint", "0\n1\n3 0\n");
+        made.put(
+            "quorum-state",
+            &format!(
+                r#"{{"leaderId":{voted},"leaderEpoch":3,"votedId":-1,"data_version":{}}}"#,
+                if voted < 0 { 9 } else { 0 }
+            ),
+        );
+        let before = content(&made.0);
+        made.refused(voters, want).await;
+        assert_eq!(content(&made.0), before, "{want}");
+    }
+    // So it is where the log would begin anew at its snapshot.
+    let made = Made::new();
+    append(&mut made.log(), 2, &[9]);
+    made.snapshot((1000, 7, UNTAGGED), &[OTHER], &[1]);
+    let before = content(&made.0);
+    made.refused(&[], "the metadata log's voters are 2/").await;
+    assert_eq!(content(&made.0), before);
+}
+
+#[tokio::test]
+async fn what_a_start_does_not_need_goes() {
+    let made = Made::new();
+    made.snapshot((500, 7, UNTAGGED), &[ME], &[1]);
+    made.snapshot((1000, 7, UNTAGGED), &[ME], &[1, 2]);
+    append(&mut made.log_from(990), 7, &(10..25).collect::<Vec<_>>());
+    made.put("00000000000000001001-0000000007.checkpoint.part", "left");
+    let started = made.start(&[]).await.unwrap();
+    started.quorum.shutdown().await;
+    let names: Vec<_> = content(&made.0).into_keys().collect();
+    let want = ["00000000000000000990.log", "00000000000000001000-0000000007.checkpoint"];
+    assert_eq!(names, [&want[..], &["quorum-state"]].concat());
+}
+
+#[tokio::test]
+async fn a_snapshot_that_cannot_be_read_is_missed_where_the_log_does_not_reach_it() {
+    for at in [10, 150] {
+        let made = Made::new();
+        let mut log = made.log();
+        log.append(1, &data(&levels()), false).unwrap();
+        append(&mut log, 1, &[1]);
+        made.snapshot((1000, 1, 500), &[ME], &[1, 2]);
+        let path = Path::new(DIR).join("00000000000000001000-0000000001.checkpoint");
+        made.0.rot(&path, at, 1).unwrap();
+        made.refused(&[1], "and the log ends before it, at offset 7").await;
+    }
+}
+
+#[tokio::test]
+async fn numbers_that_lead_beyond_all_numbers_are_refused() {
+    let last = i64::MAX.cast_unsigned();
+    let made = Made::new();
+    made.snapshot((1, 1, last), &[ME], &[1]);
+    append(&mut made.log(), 1, &[1, 2]);
+    made.refused(&[], "its first entry is number").await;
+
+    let made = Made::new();
+    made.snapshot((1000, 1, UNTAGGED), &[ME], &[1]);
+    let change = batch::leader_change(1, &[1], last);
+    let mut log = made.log_from(990);
+    append(&mut log, 1, &(10..20).collect::<Vec<_>>());
+    log.append(1, &batch::control(&[change], 9).unwrap(), true).unwrap();
+    made.starts(&[], "t1 at 1001 of epoch 2").await;
+
+    let made = Made::new();
+    made.snapshot((i64::MAX, 1, 5), &[ME], &[1]);
+    made.refused(&[], "offset").await;
+
+    // An epoch that no log can have: not the name of a snapshot.
+    let made = Made::new();
+    made.snapshot((1000, u32::MAX, 5), &[ME], &[1]);
+    made.refused(&[], "Nobody votes").await;
 }
