@@ -281,12 +281,12 @@ impl Log {
         } else {
             return;
         };
-        let reserved = writer.active.file().reserve(from, ahead - from);
+        // Where there is no room for all of them, it holds some.
+        writer.active.blocks_are_held();
         writer.reserved_to = ahead;
-        match reserved {
-            Ok(()) => writer.active.blocks_are_held(),
+        if let Err(error) = writer.active.file().reserve(from, ahead - from) {
             // It only would have been faster; and where it was no room, there may be some later.
-            Err(error) => writer.cannot_reserve = error.kind() == ErrorKind::Unsupported,
+            writer.cannot_reserve = error.kind() == ErrorKind::Unsupported;
         }
     }
 

@@ -1,7 +1,8 @@
 //! When the leader epochs are put on the disk.
 //!
 //! Not with the append that begins one: a batch carries its epoch, so a start finds again what
-//! stands behind the last snapshot of the producers. All before it must be in the file.
+//! stands behind the last snapshot of the producers. All before it must be in the file. Nor with a
+//! move of the log's start, which a start makes again.
 
 use super::Log;
 use crate::error::{Error, is_shortage};
@@ -33,12 +34,13 @@ impl Log {
             return Ok(true);
         }
         let epochs = self.epochs.read().clone();
-        match epochs.save(&*self.home.disk, &self.home.dir()) {
+        let saved = epochs.save(&*self.home.disk, &self.home.dir());
+        if saved.is_err() {
+            self.epochs_unsaved.store(true, Ordering::Release);
+        }
+        match saved {
             Ok(()) => Ok(true),
-            Err(error) if is_shortage(&error) => {
-                self.epochs_unsaved.store(true, Ordering::Release);
-                Ok(false)
-            }
+            Err(error) if is_shortage(&error) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }

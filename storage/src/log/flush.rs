@@ -3,6 +3,7 @@
 use super::Log;
 use crate::error::{Error, is_out_of_files};
 use crate::partition_metadata;
+use std::io;
 use std::sync::atomic::Ordering;
 
 impl Log {
@@ -31,9 +32,7 @@ impl Log {
     /// The caller holds `flushing`.
     fn sync_all(&self) -> Result<i64, Error> {
         let from = self.recovery_point();
-        if let Some(reason) = self.failure() {
-            return Err(Error::Disk(std::io::Error::other(reason)));
-        }
+        self.check_works()?;
         let snapshot = self.due_snapshot();
         // What is written by now will be durable below; what comes meanwhile may be.
         let end = self.log_end();
@@ -89,6 +88,11 @@ impl Log {
         self.config.load().flush_messages <= self.log_end() - self.recovery_point()
     }
 
+    /// A log that has failed is neither written nor synced any more.
+    pub(super) fn check_works(&self) -> Result<(), Error> {
+        self.failure().map_or(Ok(()), |reason| Err(Error::Disk(io::Error::other(reason))))
+    }
+
     /// Takes note of a disk that failed half-way: what is on it now is not known.
     pub(super) fn disk_failed(&self, error: impl Into<Error>) -> Error {
         let error = error.into();
@@ -110,12 +114,11 @@ impl Log {
         if self.is_closed.load(Ordering::Acquire) {
             return Ok(());
         }
-        if let Some(reason) = self.failure() {
-            return Err(Error::Disk(std::io::Error::other(reason)));
-        }
+        self.check_works()?;
         let closed = (|| {
             writer.active.close(&self.home)?;
             writer.active.sync(&self.home)?;
+            self.save_epochs()?;
             self.snapshot_at_end(&mut writer)?;
             Ok::<(), Error>(())
         })();

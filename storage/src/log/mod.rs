@@ -1,8 +1,8 @@
 //! One partition's log: its segments, its end, and everything that is known of what it holds.
 //!
-//! The write side stands behind one lock, which is never held across an `fsync`. The read side
-//! takes none: it loads the list of segments and reads atomics. The order of the locks is
-//! `replacing`, `flushing`, `swapping`, `writer`, `epochs`.
+//! The write side stands behind one lock, which is held across an `fsync` only by a cut and by the
+//! close, when nobody appends. The read side takes none: it loads the list of segments and reads
+//! atomics. The order of the locks is `replacing`, `flushing`, `swapping`, `writer`, `epochs`.
 
 mod append;
 mod checked;

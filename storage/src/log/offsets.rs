@@ -122,4 +122,9 @@ impl Log {
         let index = segments.partition_point(|segment| segment.base() <= offset).saturating_sub(1);
         segments.get(index).map(|segment| (index, segment))
     }
+
+    /// Whether a segment has that base.
+    pub(super) fn begins_at(segments: &Segments, offset: i64) -> bool {
+        segments.binary_search_by_key(&offset, |segment| segment.base()).is_ok()
+    }
 }

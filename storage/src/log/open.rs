@@ -67,9 +67,15 @@ fn found(home: &Home, open: &Open, recovery: &mut Recovery) -> Result<Found, Err
     let Loaded { segments, log_start, log_end } = &loaded;
     let (log_start, log_end) = (*log_start, *log_end);
     let dir = home.dir();
-    let mut epochs = LeaderEpochs::load(&*open.disk, &dir)?;
+    let mut epochs = match LeaderEpochs::load(&*open.disk, &dir) {
+        // As without it: the batches tell them.
+        Err(Error::Malformed { .. }) => None,
+        loaded => loaded?,
+    };
     let expiry = (open.now_ms, open.producer_id_expiration_ms);
-    let mut producers = snapshot::load_latest(&*open.disk, &dir, (log_start, log_end), expiry)?;
+    let is_base = |at| Log::begins_at(segments, at);
+    let range = (log_start, log_end);
+    let mut producers = snapshot::load_latest(&*open.disk, &dir, range, expiry, is_base)?;
     let newest = producers.end();
     let was = epochs.clone();
     if !open.clean {

@@ -71,6 +71,14 @@ impl Log {
         }
     }
 
+    /// Whether [`Log::read`] may have to wait for the disk to find `offset`.
+    pub fn is_cold(&self, offset: i64) -> bool {
+        let segments = self.segments.load();
+        let Some((_, segment)) = Log::segment_of(&segments, offset) else { return false };
+        // What cannot be told here is told by the read.
+        segment.is_cold(&self.home, offset).unwrap_or(false)
+    }
+
     fn check_range(&self, offset: i64) -> Result<(), ReadError> {
         let (log_start, log_end) = (self.log_start(), self.log_end());
         if offset < log_start || log_end < offset {
@@ -137,11 +145,7 @@ impl Log {
         let available = limit.saturating_sub(position);
         let mut len = usize::try_from(available).unwrap_or(usize::MAX);
         if max_bytes < len {
-            let first = match next.map(|next| next.saturating_sub(position)) {
-                Some(size) => size,
-                None => segment.batch_at(position)?.map_or(0, |found| found.size),
-            };
-            let first = usize::try_from(first).unwrap_or(usize::MAX);
+            let first = usize::try_from(next.saturating_sub(position)).unwrap_or(usize::MAX);
             if max_bytes < first && !at_least_one {
                 return Ok(Some(Slice { did_not_fit: true, ..empty(segment, position) }));
             }

@@ -91,7 +91,7 @@ fn tidy_up(home: &Home, recovery: &mut Recovery) -> Result<Names, Error> {
         swaps.into_iter().partition(|it| it.kind == Kind::Log);
     for swap in &logs {
         // It stands for all segments from its base up to where it ends.
-        let end = last_offset(home, swap)?.map_or(swap.offset, |last| last + 1);
+        let end = last_offset(home, swap)?.map_or(swap.offset, |last| last.saturating_add(1));
         for base in found.iter().filter(|it| it.fate == Fate::Live && it.kind == Kind::Log) {
             if (swap.offset..end.max(swap.offset + 1)).contains(&base.offset) {
                 remove_files(home, base.offset)?;
@@ -192,7 +192,11 @@ fn recover_tail(
     let Some(last) = segments.len().checked_sub(1) else { return Ok(open.log_start_offset) };
     // The segment that holds the recovery point, and all behind it.
     let holds = segments.partition_point(|it| it.base() <= open.recovery_point).saturating_sub(1);
-    let first = if open.clean { last } else { holds };
+    let mut first = if open.clean { last } else { holds };
+    // What is empty may be there in vain, see below: the one before says so.
+    while !open.clean && 0 < first && segments.get(first).is_some_and(|it| it.size() == 0) {
+        first -= 1;
+    }
     let trust = match (open.clean, open.config.compact) {
         (true, _) => Trust::All,
         (false, true) => Trust::Offsets,
@@ -204,6 +208,7 @@ fn recover_tail(
         let found = segment.recover(home, open.recovery_point, trust)?;
         recovery.scanned_bytes += found.scanned;
         end = found.next_offset;
+        recovery.leftovers += drop_overtaken(home, segments, index, end)?;
         // The next one begins where this one ended, unless a cleaner was here. So what is missing
         // between them at or above the recovery point was written, and is lost.
         let next = segments.get(index + 1).map(Segment::base);
@@ -215,18 +220,40 @@ fn recover_tail(
                 break;
             };
             let seen = last_seen(segment, behind, found.cut_bytes)?;
-            segment.cut()?;
+            // First those behind: after the cut they would stand behind a gap, and nothing tells a
+            // gap from what a cleaner leaves.
             let bytes = found.cut_bytes + drop_behind(home, segments, index)?;
+            segments.get(index).map_or(Ok(()), Segment::cut)?;
             recovery.cut = Some(Cut { log_end: end, bytes, last_seen_offset: seen });
             break;
         }
-        if index < last
+        if index + 1 < segments.len()
             && let Some(segment) = segments.get(index)
         {
             segment.seal(home)?;
         }
     }
     Ok(end)
+}
+
+/// Unlinks empty segments that the one before them has outgrown: there was no room to begin them
+/// for good, and a crash brought them back.
+fn drop_overtaken(
+    home: &Home,
+    segments: &mut Vec<Segment>,
+    index: usize,
+    end: i64,
+) -> io::Result<usize> {
+    let mut count = 0;
+    while let Some(next) = segments.get(index + 1)
+        && next.base() < end
+        && next.size() == 0
+    {
+        remove_files(home, next.base())?;
+        segments.remove(index + 1);
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// The highest offset that a header behind the cut still tells, for the operator.

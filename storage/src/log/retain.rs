@@ -18,10 +18,13 @@ impl Log {
     pub fn retain(&self, now_ms: i64) -> Result<Retained, Error> {
         let config = self.config.load_full();
         let _replacing = self.replacing.lock();
-        let mut writer = self.writer.lock();
-        if let Some(reason) = self.failure() {
-            return Err(Error::Disk(io::Error::other(reason)));
+        self.check_works()?;
+        // What is cold of their indexes is read before anybody has to wait for it.
+        if self.expired(&self.segments.load(), &config, now_ms)? == 0 {
+            return Ok(Retained::default());
         }
+        let mut writer = self.writer.lock();
+        // Again: the active segment may have got records that are kept.
         let segments = self.segments.load_full();
         let count = self.expired(&segments, &config, now_ms)?;
         if count == 0 {
@@ -59,7 +62,7 @@ impl Log {
             if high_watermark < end || (next.is_none() && segment.size() == 0) {
                 break;
             }
-            let is_large = 0 < segment.size() && segment.size() <= excess;
+            let is_large = 0 < excess && segment.size() <= excess;
             let goes = end <= log_start && next.is_some()
                 || config.delete && (is_large || self.is_old(segment, config, now_ms)?);
             if !goes {
@@ -90,7 +93,7 @@ impl Log {
         self.log_start.fetch_max(first.base(), Ordering::AcqRel);
         self.segments.store(Arc::new(staying.to_vec()));
         let doomed = self.doom(going).map_err(|error| self.disk_failed(error))?;
-        self.start_moved(writer)?;
+        self.start_moved(writer);
         Ok(doomed)
     }
 
@@ -130,17 +133,16 @@ impl Log {
     }
 
     /// Epochs and producers forget what is gone.
-    fn start_moved(&self, writer: &mut Writer) -> Result<(), Error> {
+    fn start_moved(&self, writer: &mut Writer) {
         let log_start = self.log_start();
         writer.producers.log_start_is(log_start);
         self.note_unstable(writer);
         self.high_watermark.fetch_max(log_start, Ordering::AcqRel);
         // The recovery point stays: that it was deleted makes nothing durable behind it.
         if self.epochs.write().truncate_from_start(log_start) {
-            // Old epochs in the file are cut again at the next start.
-            self.replace_epochs().map_err(|error| self.disk_failed(error))?;
+            // The next flush writes them: old ones in the file are cut again by a start.
+            self.epochs_unsaved.store(true, Ordering::Release);
         }
-        Ok(())
     }
 
     /// Moves the log's start to `offset`, which may lie inside a batch; -1: to the high watermark.
@@ -155,8 +157,7 @@ impl Log {
         }
         let mut writer = self.writer.lock();
         if self.log_start.fetch_max(offset, Ordering::AcqRel) < offset {
-            self.start_moved(&mut writer)
-                .map_err(|error| ReadError::Disk(io::Error::other(error.to_string())))?;
+            self.start_moved(&mut writer);
         }
         Ok(self.log_start())
     }

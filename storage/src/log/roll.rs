@@ -2,7 +2,7 @@
 
 use super::checked::Checked;
 use super::writer::Writer;
-use super::{AppendError, Log, LogConfig};
+use super::{AppendError, Log, LogConfig, recover};
 use crate::error::Error;
 use crate::segment::Segment;
 use std::sync::Arc;
@@ -41,8 +41,10 @@ impl Log {
         let first = match writer.first_timestamp {
             Some(first) => first,
             None => {
-                let found = writer.active.batch_at(0).map_err(|it| self.offline(it.into()))?;
-                let first = found.map_or(-1, |found| found.max_timestamp);
+                let first = match writer.active.first_timestamp() {
+                    Ok(first) => first.unwrap_or(-1),
+                    Err(error) => return Err(self.offline(error.into())),
+                };
                 *writer.first_timestamp.insert(first)
             }
         };
@@ -73,14 +75,14 @@ impl Log {
     /// Begins a new segment at the log's end. An empty one that begins there already stays.
     pub fn roll(&self, now_ms: i64) -> Result<(), Error> {
         let mut writer = self.writer.lock();
-        if let Some(reason) = self.failure() {
-            return Err(Error::Disk(std::io::Error::other(reason)));
-        }
+        self.check_works()?;
         let base = self.log_end();
         self.open_segment(&mut writer, base, now_ms).map_err(|error| self.not_begun(error))
     }
 
-    /// Makes the new segment first: if there is no room for it, nothing has changed.
+    /// Makes the new segment first: if there is no room for it, nothing has changed. Nor if there
+    /// is none for the rest of the old one: its file goes again, because the log may go on past its
+    /// base in the old one.
     pub(super) fn open_segment(
         &self,
         writer: &mut Writer,
@@ -92,7 +94,10 @@ impl Log {
             return Ok(());
         }
         let segment = Arc::new(Segment::create(&self.home, base, now_ms)?);
-        writer.active.seal(&self.home)?;
+        if let Err(error) = writer.active.seal(&self.home) {
+            recover::remove_files(&self.home, base).map_err(|error| self.disk_failed(error))?;
+            return Err(error.into());
+        }
         let mut segments = Vec::clone(&self.segments.load());
         segments.push(segment.clone());
         self.segments.store(Arc::new(segments));

@@ -22,8 +22,8 @@ impl Log {
         Some(writer.producers.clone())
     }
 
-    /// Writes a state that is durable in the log. The one before it, unless a segment begins
-    /// there, has no more use.
+    /// Writes a state that is durable in the log. Those before it, unless a segment begins there,
+    /// have no more use.
     pub(super) fn write_snapshot(&self, producers: &Producers) -> Result<(), Error> {
         let (disk, dir) = (&*self.home.disk, self.home.dir());
         let written = forgive_full(snapshot::write(disk, &dir, producers, true));
@@ -35,37 +35,44 @@ impl Log {
         if producers.end() <= writer.snapshot {
             return Ok(());
         }
-        let old = std::mem::replace(&mut writer.snapshot, producers.end());
+        writer.snapshot = producers.end();
         drop(writer); // A file that goes must not hold up who appends.
-        if self.segments.load().iter().all(|segment| segment.base() != old) {
-            match disk.remove(&snapshot::path(&dir, old)) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                removed => removed.map_err(|error| self.disk_failed(error))?,
-            }
-        }
-        Ok(())
+        let segments = self.segments.load();
+        let is_base = |at| Log::begins_at(&segments, at);
+        snapshot::remove_strays(disk, &dir, producers.end(), is_base)
+            .map_err(|error| self.disk_failed(error))
     }
 
     /// The state at the log's end, where a segment begins or a clean stop is: whoever starts
     /// there reads no batch.
     pub(super) fn snapshot_at_end(&self, writer: &mut Writer) -> Result<(), Error> {
-        self.unsnapshotted_bytes.store(0, Ordering::Relaxed);
         let end = writer.producers.end();
-        // A start looks for aborted transactions behind the snapshot only: none may stand before
-        // those it has seen are durable.
-        if end <= writer.snapshot || self.owes_aborted() {
+        // A start looks for epochs and aborted transactions behind the snapshot only: none may
+        // stand before those it has seen are durable. No appender waits for that.
+        if end <= writer.snapshot {
             return Ok(());
         }
-        if !self.save_epochs()? {
+        if self.owes_epochs() || self.owes_aborted() {
+            // With the flush that makes them so.
+            self.unsnapshotted_bytes.fetch_max(SNAPSHOT_EVERY_BYTES, Ordering::Relaxed);
             return Ok(());
         }
         let (disk, dir) = (&*self.home.disk, self.home.dir());
         // Torn by a crash it is found out, and an older one serves.
         if forgive_full(snapshot::write(disk, &dir, &writer.producers, false))? {
             writer.snapshot = end;
+            self.unsnapshotted_bytes.store(0, Ordering::Relaxed);
             self.home.names_unsynced.store(true, Ordering::Release);
         }
         Ok(())
+    }
+
+    /// Whether an epoch has begun that is not durable.
+    fn owes_epochs(&self) -> bool {
+        match self.saving_epochs.try_lock() {
+            Some(_saving) => self.epochs_unsaved.load(Ordering::Acquire),
+            None => true, // On their way.
+        }
     }
 
     /// Whether an aborted transaction is noted beside a segment, and not durable.

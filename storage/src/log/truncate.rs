@@ -41,10 +41,6 @@ impl Log {
         self.start_over(&mut writer, offset)
     }
 
-    fn check_works(&self) -> Result<(), Error> {
-        self.failure().map_or(Ok(()), |reason| Err(Error::Disk(io::Error::other(reason))))
-    }
-
     fn cut_at(&self, writer: &mut Writer, offset: i64) -> Result<(), Error> {
         let segments = self.segments.load_full();
         let Some((index, segment)) = Log::segment_of(&segments, offset) else { return Ok(()) };
@@ -70,6 +66,8 @@ impl Log {
         }
         // Before the cut: none of them may come back behind it.
         self.home.disk.sync_dir(&self.home.dir())?;
+        // Whoever still has it as it was shall not make indexes for it.
+        segment.retire();
         let mark = Mark {
             relative: u32::try_from(end - segment.base()).unwrap_or(u32::MAX),
             position: u32::try_from(position).unwrap_or(u32::MAX),
@@ -134,15 +132,16 @@ impl Log {
     /// Epochs and producers as they were at the new end.
     fn reload_state(&self, writer: &mut Writer, end: i64) -> Result<(), Error> {
         let (disk, dir) = (&*self.home.disk, self.home.dir());
-        let log_start = self.log_start();
+        let range = (self.log_start(), end);
+        let segments = self.segments.load_full();
+        let is_base = |at| Log::begins_at(&segments, at);
         // Nobody expires here; what is too old goes with the next round.
-        let mut producers = snapshot::load_latest(disk, &dir, (log_start, end), (0, i64::MAX))?;
+        let mut producers = snapshot::load_latest(disk, &dir, range, (0, i64::MAX), is_base)?;
         writer.snapshot = producers.end();
         if self.epochs.write().truncate_from_end(end) {
             self.must_replace_epochs()?;
         }
         let mut epochs = self.epochs.write();
-        let segments = self.segments.load_full();
         let from = producers.end();
         recover::replay(&self.home, &segments, from, (&mut producers, &mut epochs))?;
         drop(epochs);

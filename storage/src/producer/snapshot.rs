@@ -81,39 +81,52 @@ pub fn read(
 }
 
 /// The newest readable snapshot of an offset within `log_start..=log_end`, or an empty state at
-/// `log_start`. Those outside, and those that are torn, are removed: they would mislead later.
+/// `log_start`. Those outside, and those that are torn, are removed: they would mislead later. So
+/// are older ones that no segment begins at, which `is_base` knows: each stop may leave one.
 pub fn load_latest(
     disk: &dyn Disk,
     dir: &Path,
     (log_start, log_end): (i64, i64),
     expiry: (i64, i64),
+    is_base: impl Fn(i64) -> bool,
 ) -> Result<Producers, Error> {
     let mut found = None;
-    let mut removes = false;
+    let mut one_misled = false;
     for offset in list(disk, dir)?.into_iter().rev() {
-        if (log_start..=log_end).contains(&offset) {
-            match read(disk, dir, offset, expiry) {
-                Err(Error::Malformed { .. }) => {}
+        let is_within = (log_start..=log_end).contains(&offset);
+        let is_kept = match &found {
+            Some(_) => is_within && is_base(offset),
+            None if is_within => match read(disk, dir, offset, expiry) {
+                Err(Error::Malformed { .. }) => false,
                 read => {
                     found = Some(read?);
-                    break;
+                    true
                 }
-            }
+            },
+            None => false,
+        };
+        if !is_kept {
+            one_misled |= found.is_none();
+            disk.remove(&path(dir, offset))?;
         }
-        disk.remove(&path(dir, offset))?;
-        removes = true;
     }
-    if removes {
-        // One that came back when the log has reached its offset again, by other batches, would
+    if one_misled {
+        // If it came back when the log has reached its offset again, by other batches, it would
         // know what never was.
         disk.sync_dir(dir)?;
     }
     Ok(found.unwrap_or_else(|| Producers::starting_at(log_start)))
 }
 
-/// Removes the snapshots before an offset: segments below it are gone.
-pub fn remove_before(disk: &dyn Disk, dir: &Path, offset: i64) -> io::Result<()> {
-    remove_if(disk, dir, |at| at < offset)
+/// Removes the snapshots before `newest` that no segment begins at: such a one serves only until
+/// the next is there.
+pub fn remove_strays(
+    disk: &dyn Disk,
+    dir: &Path,
+    newest: i64,
+    is_base: impl Fn(i64) -> bool,
+) -> io::Result<()> {
+    remove_if(disk, dir, |at| at < newest && !is_base(at))
 }
 
 /// Removes the snapshots behind an offset, durably: the log was cut there.

@@ -221,11 +221,11 @@ fn a_restart_knows_the_last_batch_and_the_open_transaction() {
     let mut known = after(&[batch(0, 0, 0, 2), batch(2, 0, 2, 3)]);
     known.apply(&BatchHeader { producer_id: 8, ..txn(batch(5, 4, 0, 1)) }, None);
     snapshot::write(&disk, dir, &known, true).unwrap();
-    let again = load_latest(&disk.crash(1), dir, (0, 6), NEVER).unwrap();
+    let again = load_latest(&disk.crash(1), dir, (0, 6), NEVER, |_| false).unwrap();
     assert_eq!((again.len(), again.end(), again.first_unstable_offset()), (2, 6, Some(5)));
     assert_eq!(again.check(&batch(9, 0, 2, 3)), Ok(duplicate(2, 4, 1002)));
     assert_eq!(again.check(&batch(9, 0, 5, 1)), Ok(Verdict::Append));
-    let expired = load_latest(&disk, dir, (0, 6), (9999, 1000)).unwrap();
+    let expired = load_latest(&disk, dir, (0, 6), (9999, 1000), |_| false).unwrap();
     assert_eq!(expired.iter().map(|it| it.producer_id).collect::<Vec<_>>(), [8]);
 }
 
@@ -239,16 +239,18 @@ fn the_newest_whole_snapshot_within_the_log_is_taken() {
     }
     assert_eq!(snapshot::list(&disk, dir).unwrap(), [1, 2, 3, 4, 5]);
     disk.rot(&snapshot::path(dir, 4), 20, 1).unwrap();
-    let taken = load_latest(&disk, dir, (2, 4), NEVER).unwrap();
+    let is_base = |offset| offset == 2;
+    let taken = load_latest(&disk, dir, (1, 4), NEVER, is_base).unwrap();
     assert_eq!((taken.end(), taken.get(7).unwrap().last_sequence()), (3, 2));
-    assert_eq!(snapshot::list(&disk, dir).unwrap(), [1, 2, 3], "5 is beyond the end, 4 is torn");
-    assert_eq!(load_latest(&disk, dir, (9, 9), NEVER).unwrap().end(), 9);
+    let left = snapshot::list(&disk, dir).unwrap();
+    assert_eq!(left, [2, 3], "5 is beyond the end, 4 is torn, and no segment begins at 1");
+    assert_eq!(load_latest(&disk, dir, (9, 9), NEVER, |_| false).unwrap().end(), 9);
     assert!(snapshot::list(&disk, dir).unwrap().is_empty());
     for end in [1, 2, 3] {
         snapshot::write(&disk, dir, &Producers::starting_at(end), false).unwrap();
     }
-    snapshot::remove_before(&disk, dir, 2).unwrap();
     snapshot::remove_after(&disk, dir, 2).unwrap();
+    snapshot::remove_strays(&disk, dir, 2, |_| false).unwrap();
     assert_eq!(snapshot::list(&disk, dir).unwrap(), [2]);
 }
 

@@ -33,7 +33,7 @@ impl Segment {
             position,
             end_position: after.map_or(u64::from(end.position), |it| it.position),
             offset: floor,
-            next_offset: after.map_or(self.base + i64::from(end.relative), |it| it.base_offset),
+            next_offset: after.map_or(self.offset(end.relative), |it| it.base_offset),
         };
         self.remember(damage);
         Ok(damage)

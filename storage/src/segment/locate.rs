@@ -14,13 +14,26 @@ impl Segment {
         }
         let from = match self.recent.floor(relative) {
             Some((mark, next)) if mark.relative == relative => {
-                let (position, next) = (u64::from(mark.position), Some(u64::from(next)));
+                let (position, next) = (u64::from(mark.position), u64::from(next));
                 return Ok(Located::At { position, next });
             }
             Some((mark, _)) => mark.position,
             None => self.indexed_position(home, relative)?,
         };
         self.walk(u64::from(from), u64::from(end.position), |found| offset <= found.last_offset)
+    }
+
+    /// Whether finding `offset` may have to wait for the disk.
+    pub fn is_cold(&self, home: &Home, offset: i64) -> Result<bool, ScanError> {
+        let relative = self.relative(offset.max(self.base)).unwrap_or(u32::MAX);
+        if self.recent.end().relative <= relative || self.recent.floor(relative).is_some() {
+            return Ok(false);
+        }
+        if self.indexes.get().is_none() {
+            return Ok(true);
+        }
+        let from = self.indexed_position(home, relative)?;
+        Ok(!self.file.is_hot(u64::from(from))?)
     }
 
     fn indexed_position(&self, home: &Home, relative: u32) -> Result<u32, ScanError> {
@@ -38,14 +51,13 @@ impl Segment {
         wanted: impl Fn(&Found) -> bool,
     ) -> Result<Located, ScanError> {
         let mut scan = Scan::new(&*self.file, from, to, HEADERS).at_or_above(self.base);
-        let segment_end = self.base + i64::from(self.recent.end().relative);
+        let (segment_end, _) = self.end();
         loop {
             let floor = scan.floor();
             match scan.next() {
                 Ok(Some(found)) if found.last_offset < segment_end => {
                     if wanted(&found) {
-                        let next = Some(found.end());
-                        return Ok(Located::At { position: found.position, next });
+                        return Ok(Located::At { position: found.position, next: found.end() });
                     }
                 }
                 Ok(None) => return Ok(Located::Behind),

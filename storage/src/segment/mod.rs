@@ -168,7 +168,7 @@ impl Segment {
     /// The offset behind the last batch and where the batches end, as one.
     pub fn end(&self) -> (i64, u64) {
         let end = self.recent.end();
-        (self.base + i64::from(end.relative), u64::from(end.position))
+        (self.offset(end.relative), u64::from(end.position))
     }
 
     /// Bytes of batches.
@@ -195,6 +195,11 @@ impl Segment {
 
     fn relative(&self, offset: i64) -> Option<u32> {
         u32::try_from(offset.checked_sub(self.base)?).ok()
+    }
+
+    /// The other way round. What a hostile file's name says may be as large as can be.
+    fn offset(&self, relative: u32) -> i64 {
+        self.base.saturating_add(i64::from(relative))
     }
 
     /// Whether an index entry can say `offset`.
@@ -405,7 +410,7 @@ impl Segment {
         })
     }
 
-    /// Nothing will be appended: the last time entry is said, and blocks held ahead are given back.
+    /// Nothing will be appended: blocks held ahead are given back, and the last time entry is said.
     pub fn seal(&self, home: &Home) -> Result<(), ScanError> {
         self.close(home)?;
         let dir = home.dir();
@@ -418,16 +423,16 @@ impl Segment {
         Ok(())
     }
 
-    /// Writes what the indexes have in memory, with the last time entry, and gives blocks back.
+    /// Gives blocks back, and writes what the indexes have in memory, with the last time entry.
     pub fn close(&self, home: &Home) -> Result<(), ScanError> {
         let dir = home.dir();
         let place = self.place(home, &dir);
         let Some(indexes) = self.indexes.get() else { return Ok(()) };
         if !self.is_sealed() {
+            self.give_blocks_back()?; // There may be no other room.
             self.finish_times(place, indexes)?;
             indexes.offsets.close(place)?;
             indexes.times.close(place)?;
-            self.give_blocks_back()?;
         }
         Ok(())
     }
@@ -474,7 +479,8 @@ impl Segment {
         self.write_out()?;
         self.file.sync()?;
         if self.owes_aborted.swap(false, Ordering::AcqRel) {
-            home.disk.open(&home.path(Kind::TxnIndex, self.base))?.sync()?;
+            let opened = home.disk.open(&home.path(Kind::TxnIndex, self.base));
+            opened.inspect_err(|_| self.aborted_is_noted())?.sync()?;
         }
         let Some(indexes) = self.indexes.get() else { return Ok(()) };
         let dir = home.dir();
@@ -496,12 +502,21 @@ impl Segment {
     pub fn largest_timestamp(&self, home: &Home) -> Result<Option<(i64, i64)>, ScanError> {
         self.indexes(home)?;
         let largest = *self.largest.lock();
-        Ok(largest.map(|it| (it.timestamp, self.base + i64::from(it.relative))))
+        Ok(largest.map(|it| (it.timestamp, self.offset(it.relative))))
     }
 
     /// The batch that begins at `position`.
     pub fn batch_at(&self, position: u64) -> Result<Option<Found>, ScanError> {
         Scan::new(&*self.file, position, self.size(), scan::HEADER).next()
+    }
+
+    /// The greatest timestamp of its first batch; None: it has none, or that one is damaged.
+    pub fn first_timestamp(&self) -> io::Result<Option<i64>> {
+        match self.batch_at(0) {
+            Ok(found) => Ok(found.map(|found| found.max_timestamp)),
+            Err(ScanError::Flawed(_)) => Ok(None),
+            Err(ScanError::Disk(error)) => Err(error),
+        }
     }
 
     /// A walk over all batches from `position` on.

@@ -19,10 +19,10 @@ pub struct Damage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Located {
     /// The first batch that ends at the offset or behind it begins here; `next` is where the one
-    /// behind it begins, if that is known without reading.
+    /// behind it begins.
     At {
         position: u64,
-        next: Option<u64>,
+        next: u64,
     },
     Damaged(Damage),
     /// No batch of this segment reaches so far.

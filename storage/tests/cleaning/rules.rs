@@ -6,7 +6,7 @@ use protocol::compression::Codec;
 use protocol::records::batch::BatchHeader;
 use std::path::Path;
 use std::sync::Arc;
-use storage::disk::sim::Operation;
+use storage::disk::sim::{Fault, Operation};
 use storage::log::clean::{CleanError, CleanOptions, Supervisor};
 use storage::log::{Doomed, LogConfig};
 
@@ -281,4 +281,30 @@ fn a_pass_that_is_stopped_or_meets_damage_changes_nothing() {
     assert_eq!(names(&world.disk, ""), before);
     world.log.fail("it goes");
     assert!(world.log.clean(&cleanable, &options, &mut No).is_err());
+}
+
+#[test]
+fn too_many_open_files_end_a_pass_and_nothing_else() {
+    for operation in [Operation::Create, Operation::Open, Operation::SyncDir] {
+        for after in 0.. {
+            let mut world = World::new(1);
+            for value in 0..5 {
+                world.send(-1, Codec::None, &[(1, Some(value)), (2, Some(700))]);
+            }
+            roll(&mut world);
+            world.disk.fail(Fault { os_error: 24, after, ..Fault::eio(operation) });
+            let asked = world.disk.count(operation);
+            let cleaned = world.clean(LARGE);
+            let was_struck = asked + after < world.disk.count(operation);
+            world.disk.mend();
+            assert_eq!(world.log.failure(), None, "{operation:?} {after}: {cleaned:?}");
+            world.clean(LARGE).unwrap();
+            world.check(&world.log);
+            world.check_clean();
+            world.log.flush(world.log.log_end()).unwrap();
+            if !was_struck {
+                break;
+            }
+        }
+    }
 }

@@ -4,7 +4,6 @@
 use crate::error::Error;
 use crate::log::{Log, LogConfig};
 use crate::segment::Segment;
-use crate::segment::scan::ScanError;
 use std::sync::Arc;
 
 /// See the module. All from `first_dirty` up to `upto` was not cleaned yet.
@@ -98,12 +97,7 @@ impl Log {
         }
         let mut oldest = i64::MAX;
         for segment in dirty {
-            let first = match segment.batch_at(0) {
-                Ok(found) => found.map_or(-1, |found| found.max_timestamp),
-                Err(ScanError::Flawed(_)) => continue, // A pass will tell.
-                Err(error @ ScanError::Disk(_)) => return Err(error.into()),
-            };
-            if 0 < first {
+            if let Some(first) = segment.first_timestamp()?.filter(|first| 0 < *first) {
                 oldest = oldest.min(first);
             }
         }

@@ -36,19 +36,18 @@ impl Weight {
     }
 }
 
-/// Splits `segments`, which end at `end`, into groups; a segment too large for any is one alone.
+/// Splits `segments` into groups; a segment too large for any is one alone.
 /// An index counts offsets from its segment's base in 31 bits.
 pub(super) fn groups(
     segments: &[Arc<Segment>],
-    end: i64,
     config: &LogConfig,
     home: &Home,
 ) -> Result<Vec<Vec<Arc<Segment>>>, Error> {
     let mut groups: Vec<Vec<Arc<Segment>>> = Vec::new();
     let mut so_far = Weight::default();
-    for (index, segment) in segments.iter().enumerate() {
+    for segment in segments {
         let weight = Weight::of(segment, home)?;
-        let last_offset = segments.get(index + 1).map_or(end, |next| next.base()) - 1;
+        let last_offset = segment.end().0 - 1;
         let both = so_far.with(weight);
         match groups.last_mut() {
             Some(group)

@@ -64,7 +64,7 @@ impl Log {
         };
         let mut transactions = Transactions::default();
         let segments = self.segments_between(i64::MIN, latest + 1);
-        for group in groups::groups(&segments, cleanable.upto, &config, &self.home)? {
+        for group in groups::groups(&segments, &config, &self.home)? {
             pass.clean_group(&group, &rules, &mut transactions)?;
         }
         pass.done.end = latest + 1;

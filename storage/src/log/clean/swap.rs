@@ -8,7 +8,7 @@
 
 use super::error::CleanError;
 use super::output::{Output, remove_all, rename_all};
-use crate::error::Error;
+use crate::error::{Error, is_out_of_files};
 use crate::log::writer::Writer;
 use crate::log::{Doomed, Log, Segments};
 use crate::segment::Segment;
@@ -17,6 +17,7 @@ use crate::segment::recent::Mark;
 use crate::txn_index::AbortedTxn;
 use parking_lot::RwLockReadGuard;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 impl Log {
     /// While this is held, no segment is replaced by a cleaned one: what is read of a segment and
@@ -94,7 +95,13 @@ impl Log {
         for base in snapshots {
             self.rename_away(base, [Kind::Snapshot], &mut doomed)?;
         }
-        self.home.disk.sync_dir(&self.home.dir())?;
+        match self.home.disk.sync_dir(&self.home.dir()) {
+            // It was not tried, and a start does the same again from what `announce` made durable.
+            Err(error) if is_out_of_files(&error) => {
+                self.home.names_unsynced.store(true, Ordering::Release);
+            }
+            synced => synced?,
+        }
         Ok(doomed)
     }
 

@@ -29,6 +29,25 @@ fn a_closed_log_opens_as_it_was() {
     assert_eq!(append(&log, 1), 40);
 }
 
+#[test]
+fn a_read_is_cold_where_the_disk_may_have_to_be_asked() {
+    let config = || LogConfig { segment_bytes: 4000, ..LogConfig::default() };
+    let (log, disk) = log(config());
+    append_each(&log, 100);
+    let are_cold = |log: &Log, offsets: [i64; 4]| offsets.map(|offset| log.is_cold(offset));
+    let offsets = [0, 100, 199, 200];
+    assert_eq!(are_cold(&log, offsets), [false; 4]);
+    disk.set_cold(true);
+    assert_eq!(are_cold(&log, offsets), [true, true, false, false]);
+    disk.set_cold(false);
+    log.close().unwrap();
+    let (log, _) = Log::open(Open { clean: true, ..open_with(&disk, config()) }).unwrap();
+    // Indexes of what is closed are opened when somebody asks.
+    assert_eq!(are_cold(&log, offsets), [true, true, false, false]);
+    assert_eq!(read(&log, 0, 1)[0].header.base_offset, 0);
+    assert_eq!(are_cold(&log, offsets), [false, true, false, false]);
+}
+
 /// A batch of an idempotent producer.
 fn numbered(sequence: i32, count: i32) -> Bytes {
     let mut builder = BatchBuilder::new(0).producer(7, 0, sequence);

@@ -40,6 +40,33 @@ fn without_room_for_a_new_segment_the_old_one_stays() {
     assert_eq!(bases(&log), [0, 2, 4, 6]);
 }
 
+/// An attempt to begin a segment makes its file before it finds that the old one's indexes cannot
+/// be written.
+#[test]
+fn a_segment_that_could_not_begin_is_not_there_when_the_old_one_goes_on() {
+    let config = || LogConfig { segment_bytes: 400, ..LogConfig::default() };
+    for (operation, after, os_error) in
+        [(Operation::Create, 1, 24), (Operation::Create, 2, 24), (Operation::Write, 0, 28)]
+    {
+        let (log, disk) = log(config());
+        append_each(&log, 3);
+        disk.fail(Fault { after, os_error, ..Fault::eio(operation) });
+        let got = log.append(batch(1, 300, NOW), &CLIENT);
+        assert!(matches!(got, Err(AppendError::DiskFull(_))), "{operation:?}: {got:?}");
+        assert!(!disk.exists(Path::new("/t-0/00000000000000000006.log")).unwrap());
+        disk.mend();
+        log.append(batch(1, 1, NOW), &CLIENT).unwrap();
+        assert_eq!((log.segment_count(), log.log_end()), (1, 7), "{operation:?} {after}");
+        for seed in 0..20 {
+            // A crash may bring the file back, and leave the batch.
+            let (log, _) = Log::open(open_with(&disk.crash(seed), config())).unwrap();
+            assert_eq!(bases(&log), (0..log.log_end()).step_by(2).collect::<Vec<_>>(), "{seed}");
+        }
+        let (log, recovery) = Log::open(open_with(&disk.fork(), config())).unwrap();
+        assert_eq!((bases(&log), recovery.cut), (vec![0, 2, 4, 6], None), "{operation:?} {after}");
+    }
+}
+
 #[test]
 fn a_failed_write_back_is_a_failed_sync() {
     let (log, disk) = log(LogConfig::default());
@@ -124,4 +151,17 @@ fn a_flush_is_due_by_count_and_by_time() {
     assert!(log.is_flush_due(NOW));
     log.flush(3).unwrap();
     assert!(!log.is_flush_due(NOW + 1000));
+}
+
+#[test]
+fn blocks_that_a_nearly_full_disk_gave_ahead_are_given_back() {
+    let (log, disk) = log(LogConfig { preallocate: true, ..LogConfig::default() });
+    let used =
+        || disk.total_bytes(Path::new("/")).unwrap() - disk.free_bytes(Path::new("/")).unwrap();
+    disk.set_capacity(used() + 5000);
+    append(&log, 1);
+    assert_eq!(disk.free_bytes(Path::new("/")).unwrap(), 0);
+    // There is room for its indexes then.
+    log.roll(NOW).unwrap();
+    assert!(used() < 1000, "{}", used());
 }

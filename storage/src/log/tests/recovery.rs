@@ -98,7 +98,7 @@ fn a_file_that_ends_early_is_cut_to_its_last_batch() {
 fn below_the_recovery_point_nothing_is_cut() {
     let whole = written(60);
     let all = batches_at(&whole);
-    for (base, offset, position, _) in &all[..28] {
+    for (base, offset, position, _) in &all[..29] {
         for (at, recovery_point) in [(8, 60), (16, 60), (16, offset + 2)] {
             let disk = whole.fork();
             disk.rot(&path(*base), position + at, 0xff).unwrap();
@@ -229,4 +229,90 @@ fn a_log_that_lost_all_behind_its_start_begins_there() {
     let (log, _) = Log::open(again).unwrap();
     assert_eq!((log.log_start(), log.log_end(), append(&log, 1)), (75, 75, 75));
     assert_eq!(bases(&log), [75]);
+}
+
+#[test]
+fn what_was_empty_and_overgrown_goes() {
+    for recovery_point in [0, 28, 60] {
+        let disk = written(60);
+        // The one before it goes on to 60.
+        disk.create(&path(58)).unwrap();
+        let (log, recovery) = reopened(&disk, recovery_point);
+        assert_eq!((log.log_end(), recovery.cut), (60, None), "{recovery_point}");
+        assert_eq!(bases(&log).len(), 30);
+        assert_eq!(append(&log, 1), 60);
+    }
+    // An empty one at the log's end was begun for good.
+    let disk = written(60);
+    disk.create(&path(60)).unwrap();
+    let (log, _) = reopened(&disk, 60);
+    assert_eq!((log.log_end(), append(&log, 1)), (60, 60));
+    assert_eq!(log.segments.load().last().unwrap().base(), 60);
+}
+
+#[test]
+fn a_crash_while_a_compacted_log_is_cut_leaves_no_hole_in_it() {
+    let config = || LogConfig { compact: true, ..config() };
+    let whole = written(20);
+    let (base, offset, position, _) = batches_at(&whole)[15];
+    assert!(base != logs(&whole).last().unwrap().0);
+    whole.rot(&path(base), position + 70, 0x55).unwrap();
+    let open = |disk: &SimDisk| Log::open(Open { recovery_point: 20, ..open_with(disk, config()) });
+    for n in 0.. {
+        let disk = whole.fork();
+        disk.crash_at(n);
+        if open(&disk).is_ok() {
+            assert!(3 < n, "{n}");
+            break;
+        }
+        for seed in 0..4 {
+            let (log, _) = open(&disk.crash(seed)).unwrap();
+            assert_eq!(log.log_end(), offset, "operation {n}, draw {seed}");
+            assert_eq!(bases(&log), (0..offset).step_by(2).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn a_start_leaves_the_snapshots_that_it_may_need() {
+    let disk = SimDisk::default();
+    let mut recovery_point = 0;
+    for clean in [false, true, true, true, false, true] {
+        let open = Open { clean, recovery_point, ..open_with(&disk, config()) };
+        let (log, _) = Log::open(open).unwrap();
+        let segments = log.segment_count();
+        let entries = disk.list(Path::new(DIR)).unwrap();
+        let snapshots = entries.iter().filter(|it| it.name.ends_with(".snapshot")).count();
+        assert!(snapshots <= segments, "{snapshots} beside {segments} segments");
+        append(&log, 1);
+        recovery_point = log.log_end();
+        log.close().unwrap();
+    }
+}
+
+#[test]
+fn epochs_that_make_no_sense_are_read_from_the_batches() {
+    let disk = written(60);
+    let file = Path::new(DIR).join("leader-epoch-checkpoint");
+    let stands = disk.open(&file).unwrap();
+    stands.write_all_at(0, b"rot").unwrap();
+    let (log, _) = reopened(&disk, 60);
+    assert_eq!((log.latest_epoch(), log.epoch_of(0)), (Some(0), Some(0)));
+    append(&log, 1);
+    log.flush(log.log_end()).unwrap();
+    let bytes = crate::disk::read_whole(&*disk.open(&file).unwrap(), 100).unwrap();
+    assert_eq!(bytes, b"0\n1\n0 0\n");
+}
+
+#[test]
+fn a_files_name_may_say_the_last_of_all_offsets() {
+    for (clean, log_end) in [(false, 60), (true, i64::MAX)] {
+        let disk = written(60);
+        disk.create(&path(i64::MAX)).unwrap();
+        let again = Open { clean, recovery_point: 60, ..open_with(&disk, config()) };
+        let (log, _) = Log::open(again).unwrap();
+        assert_eq!(log.log_end(), log_end);
+        assert_eq!(log.append(batch(1, 10, NOW), &CLIENT).is_ok(), !clean);
+        assert_eq!(read(&log, 58, 1).first().map(|it| it.header.base_offset), Some(58));
+    }
 }

@@ -1,6 +1,7 @@
 //! What leaves a log at its start, and what of it is still on the disk.
 
 use super::*;
+use crate::disk::sim::Operation;
 
 /// Ten batches of one record, two to a segment; a batch takes 173 bytes.
 fn filled(config: LogConfig) -> (Log, SimDisk) {
@@ -75,7 +76,7 @@ fn deleted_records_are_gone_at_once_and_their_segments_with_the_next_round() {
     let again = Open { clean: true, log_start_offset: 7, ..open_with(&disk, LogConfig::default()) };
     let (log, recovery) = Log::open(again).unwrap();
     assert_eq!((log.log_start(), log.log_end(), names(&disk, ".deleted")), (7, 10, 0));
-    assert!(7 <= recovery.leftovers);
+    assert!(6 <= recovery.leftovers);
 }
 
 #[test]
@@ -86,4 +87,50 @@ fn a_start_inside_a_batch_is_answered_with_the_batch() {
     log.delete_records_before(4).unwrap();
     assert_eq!(read(&log, 4, 1)[0].header.base_offset, 0);
     assert_eq!(log.offset_for_timestamp(0).unwrap().map(|it| it.offset), Some(4));
+}
+
+#[test]
+fn an_empty_segment_keeps_no_other_from_going() {
+    let config = LogConfig { retention_ms: -1, retention_bytes: 200, ..LogConfig::default() };
+    let (log, _) = log(LogConfig { segment_bytes: 400, ..config });
+    // Out of reach of the first segment, which stays empty.
+    let first = 1 << 31;
+    for base in first..first + 6 {
+        let batch = BatchBuilder::new(base).key_value(NOW, b"k", &[0; 100]).build().unwrap();
+        log.append(batch, &AppendContext { origin: Origin::Replica, ..CLIENT }).unwrap();
+    }
+    log.set_high_watermark(first + 6);
+    let retained = log.retain(NOW).unwrap();
+    assert_eq!(retained.doomed.segments, [0, first, first + 2]);
+    assert_eq!(log.log_start(), first + 4);
+    assert!(log.retain(NOW).unwrap().doomed.paths.is_empty());
+}
+
+#[test]
+fn nobody_who_appends_waits_for_a_sync_of_the_logs_start_or_of_a_roll() {
+    let (log, disk) =
+        filled(LogConfig { retention_ms: -1, retention_bytes: 400, ..LogConfig::default() });
+    let syncs = || disk.count(Operation::Sync) + disk.count(Operation::SyncDir);
+    let before = syncs();
+    log.append(batch(1, 100, NOW), &AppendContext { leader_epoch: 7, ..CLIENT }).unwrap();
+    log.delete_records_before(3).unwrap();
+    log.roll(NOW).unwrap();
+    drop(log.retain(NOW).unwrap());
+    assert_eq!((log.log_start(), syncs()), (8, before));
+    // Whatever of it a crash takes, the next start finds it again.
+    for seed in 0..20 {
+        let crashed = disk.crash(seed);
+        let open = Open { log_start_offset: 8, ..open_with(&crashed, LogConfig::default()) };
+        let (log, _) = Log::open(open).unwrap();
+        let (start, end) = (log.log_start(), log.log_end());
+        let epoch =
+            |offset| (start <= offset && offset < end).then_some(if offset < 10 { 0 } else { 7 });
+        assert_eq!(
+            [8, 9, 10].map(|it| log.epoch_of(it).filter(|_| it < end)),
+            [8, 9, 10].map(epoch)
+        );
+    }
+    log.flush(log.log_end()).unwrap();
+    let (log, _) = open(&disk.crash(1), LogConfig::default());
+    assert_eq!([8, 9, 10].map(|it| log.epoch_of(it)), [Some(0), Some(0), Some(7)]);
 }
