@@ -1,10 +1,11 @@
 //! A segment's end: found again after a crash, or made the place of appends again after a cut.
 
 use super::index::{Index, OffsetEntry, Place, TimeEntry};
+use super::indexes::Indexes;
 use super::outcome::{Recovered, Trust};
 use super::recent::Mark;
 use super::scan::{self, Flaw, HEADERS, ScanError};
-use super::{Home, Indexes, Segment};
+use super::{Home, Segment};
 use std::io;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;

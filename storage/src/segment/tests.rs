@@ -1,9 +1,11 @@
 //! A segment finds offsets and times, from whatever state it is in.
 
 use super::*;
+use crate::disk::Disk;
 use crate::disk::sim::SimDisk;
 use bytes::Bytes;
 use protocol::records::{BatchBuilder, BatchHeader};
+use std::path::{Path, PathBuf};
 
 const BASE: i64 = 100;
 

@@ -1,0 +1,198 @@
+//! The two indexes of a segment: opened and checked, made from its batches, and grown with them.
+
+use super::index::{Entry, Index, OffsetEntry, Place, TimeEntry};
+use super::indexes::Indexes;
+use super::scan::{self, Found, HEADERS, Scan, ScanError};
+use super::{Home, Segment};
+use crate::error::is_shortage;
+use std::io;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+impl Segment {
+    pub(super) fn place<'a>(&self, home: &'a Home, dir: &'a Path) -> Place<'a> {
+        let names_unsynced = &home.names_unsynced;
+        Place { disk: &*home.disk, dir, base: self.base, names_unsynced }
+    }
+
+    pub(super) fn indexes(&self, home: &Home) -> Result<&Indexes, ScanError> {
+        if let Some(indexes) = self.indexes.get() {
+            return Ok(indexes);
+        }
+        let _loading = self.loading.lock();
+        if let Some(indexes) = self.indexes.get() {
+            return Ok(indexes);
+        }
+        let indexes = match self.open_indexes(home)? {
+            Some(indexes) => indexes,
+            // Made now, they would stand there for ever.
+            None if self.is_retired() => Err(io::Error::from(io::ErrorKind::NotFound))?,
+            None => self.make_indexes(home)?,
+        };
+        Ok(self.indexes.get_or_init(|| indexes))
+    }
+
+    /// None: one is missing, or cannot be what it should be.
+    fn open_indexes(&self, home: &Home) -> Result<Option<Indexes>, ScanError> {
+        let dir = home.dir();
+        let place = self.place(home, &dir);
+        let offsets = Index::<OffsetEntry>::open(place, self.is_sealed())?;
+        let times = Index::<TimeEntry>::open(place, self.is_sealed())?;
+        let (Some(offsets), Some(times)) = (offsets, times) else { return Ok(None) };
+        let end = self.recent.end();
+        // Entries grow, so a last one that is small for their number is none, as in a file of zeros.
+        if let Some(last) = offsets.last()
+            && (last.key() < i64::from(offsets.len()) - 1 || !self.points_at_its_batch(last)?)
+        {
+            return Ok(None);
+        }
+        if let Some(last) = times.last()
+            && (last.key() < i64::from(times.len()) - 1
+                || end.relative <= last.relative
+                || !self.is_time_of_its_batch(place, &offsets, last)?)
+        {
+            return Ok(None);
+        }
+        *self.largest.lock() = times.last();
+        Ok(Some(Indexes { offsets, times }))
+    }
+
+    pub(super) fn points_at_its_batch(&self, entry: OffsetEntry) -> Result<bool, ScanError> {
+        let end = self.size();
+        let mut scan = Scan::new(&*self.file, u64::from(entry.position), end, scan::HEADER);
+        match scan.next() {
+            Ok(Some(found)) => Ok(self.relative(found.last_offset) == Some(entry.relative)),
+            Ok(None) | Err(ScanError::Flawed(_)) => Ok(false),
+            Err(error @ ScanError::Disk(_)) => Err(error),
+        }
+    }
+
+    pub(super) fn is_time_of_its_batch(
+        &self,
+        place: Place<'_>,
+        offsets: &Index<OffsetEntry>,
+        entry: TimeEntry,
+    ) -> Result<bool, ScanError> {
+        let from = offsets.floor(place, |it| it.relative <= entry.relative)?;
+        let mut scan = self.scan(from.map_or(0, |it| u64::from(it.position)), HEADERS);
+        loop {
+            match scan.next() {
+                Ok(Some(found)) if self.relative(found.last_offset) < Some(entry.relative) => {}
+                Ok(Some(found)) => return Ok(found.max_timestamp == entry.timestamp),
+                Ok(None) | Err(ScanError::Flawed(_)) => return Ok(false),
+                Err(error @ ScanError::Disk(_)) => return Err(error),
+            }
+        }
+    }
+
+    /// Makes both indexes anew from the batches.
+    fn make_indexes(&self, home: &Home) -> Result<Indexes, ScanError> {
+        let dir = home.dir();
+        let place = self.place(home, &dir);
+        let indexes = self.fresh_indexes();
+        self.visit(0, |found| Ok(self.index(place, &indexes, found, home)?))?;
+        if self.is_sealed() {
+            self.finish_times(place, &indexes)?;
+            indexes.offsets.seal(place)?;
+            indexes.times.seal(place)?;
+        }
+        Ok(indexes)
+    }
+
+    pub(super) fn fresh_indexes(&self) -> Indexes {
+        self.indexes_synced.store(false, Ordering::Release);
+        *self.largest.lock() = None;
+        self.unindexed.store(0, Ordering::Relaxed);
+        Indexes::empty()
+    }
+
+    /// Throws the indexes away and makes them anew.
+    pub fn rebuild_indexes(&mut self, home: &Home) -> Result<(), ScanError> {
+        self.indexes = OnceLock::from(self.make_indexes(home)?);
+        Ok(())
+    }
+
+    pub(super) fn see_time(&self, found: &Found) {
+        let Some(relative) = self.relative(found.last_offset) else { return };
+        let mut largest = self.largest.lock();
+        if largest.map_or(-1, |it| it.timestamp) < found.max_timestamp {
+            *largest = Some(TimeEntry { timestamp: found.max_timestamp, relative });
+        }
+    }
+
+    /// Takes a batch into the indexes, if one is due.
+    pub(super) fn index(
+        &self,
+        place: Place<'_>,
+        indexes: &Indexes,
+        found: &Found,
+        home: &Home,
+    ) -> io::Result<()> {
+        self.see_time(found);
+        let unindexed = self.unindexed.load(Ordering::Relaxed);
+        let size = u32::try_from(found.size).unwrap_or(u32::MAX);
+        if unindexed <= home.index_interval_bytes.load(Ordering::Relaxed) {
+            self.unindexed.store(unindexed.saturating_add(size), Ordering::Relaxed);
+            return Ok(());
+        }
+        let position = u32::try_from(found.position).ok();
+        if let (Some(relative), Some(position)) = (self.relative(found.last_offset), position) {
+            forgive_full(indexes.offsets.push(place, OffsetEntry { relative, position }))?;
+        }
+        self.finish_times(place, indexes)?;
+        self.unindexed.store(size, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Says the greatest timestamp so far, if it is above the last one said.
+    pub(super) fn finish_times(&self, place: Place<'_>, indexes: &Indexes) -> io::Result<()> {
+        let Some(largest) = *self.largest.lock() else { return Ok(()) };
+        if indexes.times.last().map_or(-1, |it| it.timestamp) < largest.timestamp {
+            forgive_full(indexes.times.push(place, largest))?;
+        }
+        Ok(())
+    }
+
+    /// Whether an index has no room for another entry and the one that sealing adds.
+    pub fn is_index_full(&self, segment_index_bytes: u32) -> bool {
+        self.indexes.get().is_some_and(|indexes| {
+            segment_index_bytes / OffsetEntry::SIZE <= indexes.offsets.len()
+                || segment_index_bytes / TimeEntry::SIZE <= indexes.times.len().saturating_add(1)
+        })
+    }
+
+    /// The greatest timestamp and the last offset of the batch that has it; None: no record has one.
+    pub fn largest_timestamp(&self, home: &Home) -> Result<Option<(i64, i64)>, ScanError> {
+        self.indexes(home)?;
+        let largest = *self.largest.lock();
+        Ok(largest.map(|it| (it.timestamp, self.offset(it.relative))))
+    }
+
+    /// Bytes of the offset index and of the time index.
+    pub fn index_bytes(&self, home: &Home) -> Result<(u64, u64), ScanError> {
+        let indexes = self.indexes(home)?;
+        let bytes = |len: u32, size: u32| u64::from(len) * u64::from(size);
+        let offsets = bytes(indexes.offsets.len(), OffsetEntry::SIZE);
+        Ok((offsets, bytes(indexes.times.len(), TimeEntry::SIZE)))
+    }
+
+    /// Another segment will take the names of this sealed one: whoever still reads it finds all it
+    /// needs in memory.
+    pub fn hold_indexes(&self, home: &Home) -> Result<(), ScanError> {
+        let indexes = self.indexes(home)?;
+        let dir = home.dir();
+        let place = self.place(home, &dir);
+        indexes.offsets.hold(place)?;
+        indexes.times.hold(place)?;
+        Ok(())
+    }
+}
+
+/// Index entries that found no room stay in memory until there is some.
+pub(super) fn forgive_full(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if is_shortage(&error) => Ok(()),
+        other => other,
+    }
+}
