@@ -4,7 +4,7 @@ use super::context::{Ctx, RequestContext};
 use super::handler::Handler;
 use super::hosted;
 use super::named::Named;
-use super::reply::{Handled, Reply};
+use super::reply::{Handled, Reply, off_thread};
 use crate::metadata::is_internal;
 use crate::partition::Dir;
 use crate::partition::upkeep::Chores;
@@ -15,7 +15,6 @@ use protocol::messages::delete_records_response::{
 };
 use protocol::messages::{DeleteRecordsRequest, DeleteRecordsResponse, Versions};
 use std::sync::Arc;
-use tokio::task::spawn_blocking;
 
 pub(super) struct DeleteRecords;
 
@@ -41,12 +40,8 @@ impl Handler for DeleteRecords {
         // The new starts are on disk before the answer: no restart brings the records back.
         let upkeep = Arc::clone(&ctx.upkeep);
         Ok(Reply::later(async move {
-            let written = spawn_blocking(move || on_disk(&upkeep, moved)).await;
-            let message = written.map_or_else(
-                |_| DeleteRecords::refuse(&request, ErrorCode::KafkaStorageError),
-                |moved| respond(&request, moved),
-            );
-            Ok(message.into())
+            let moved = off_thread(move || on_disk(&upkeep, moved)).await?;
+            Ok(respond(&request, moved).into())
         }))
     }
 

@@ -2,7 +2,7 @@
 
 use super::context::{Ctx, RequestContext};
 use super::handler::Handler;
-use super::reply::{Handled, Reply};
+use super::reply::{Handled, Reply, off_thread};
 use crate::partition::{Dir, Place, Topic};
 use protocol::error::ErrorCode;
 use protocol::messages::describe_log_dirs_response::{
@@ -27,22 +27,31 @@ impl Handler for DescribeLogDirs {
         request: DescribeLogDirsRequest,
         version: i16,
     ) -> Handled<DescribeLogDirsRequest> {
-        let wanted: Wanted<'_> = request.topics.as_ref().map(|topics| {
-            let mut wanted = BTreeMap::<_, BTreeSet<i32>>::new();
-            for topic in topics {
-                wanted.entry(topic.topic.as_str()).or_default().extend(&topic.partitions);
-            }
-            wanted
-        });
-        let topics = ctx.partitions.topics();
-        let results = ctx.dirs.iter().map(|dir| describe(dir, &topics, &wanted, version));
-        let message = DescribeLogDirsResponse::default().with_results(results.collect());
-        Ok(Reply::Now(message.into()))
+        // How large they are only their file systems know.
+        let ctx = ctx.clone();
+        Ok(Reply::later(off_thread(move || describe_all(&ctx, &request, version).into())))
     }
 
     fn refuse(_request: &DescribeLogDirsRequest, code: ErrorCode) -> DescribeLogDirsResponse {
         DescribeLogDirsResponse::default().with_error_code(code.code())
     }
+}
+
+fn describe_all(
+    ctx: &Ctx,
+    request: &DescribeLogDirsRequest,
+    version: i16,
+) -> DescribeLogDirsResponse {
+    let wanted: Wanted<'_> = request.topics.as_ref().map(|topics| {
+        let mut wanted = BTreeMap::<_, BTreeSet<i32>>::new();
+        for topic in topics {
+            wanted.entry(topic.topic.as_str()).or_default().extend(&topic.partitions);
+        }
+        wanted
+    });
+    let topics = ctx.partitions.topics();
+    let results = ctx.dirs.iter().map(|dir| describe(dir, &topics, &wanted, version));
+    DescribeLogDirsResponse::default().with_results(results.collect())
 }
 
 fn describe(

@@ -4,7 +4,7 @@ use super::context::{Ctx, RequestContext};
 use super::handler::Handler;
 use super::hosted;
 use super::named::Named;
-use super::reply::{Handled, Reply};
+use super::reply::{Handled, Reply, off_thread};
 use crate::partition::{Isolation, Partition};
 use protocol::error::ErrorCode;
 use protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
@@ -39,29 +39,11 @@ impl Handler for ListOffsets {
         request: ListOffsetsRequest,
         version: i16,
     ) -> Handled<ListOffsetsRequest> {
-        let isolation = match (request.replica_id.0, request.isolation_level) {
-            (CLIENT, 1) => Isolation::LastStable,
-            (CLIENT, _) => Isolation::HighWatermark,
-            _ => Isolation::LogEnd,
-        };
-        let mut times_named = BTreeMap::new();
-        for topic in &request.topics {
-            for asked in &topic.partitions {
-                *times_named.entry((&topic.name, asked.partition_index)).or_insert(0) += 1;
-            }
+        if !reads_batches(&request) {
+            return Ok(Reply::Now(look_up_all(ctx, &request, version).into()));
         }
-        let message = answer(&request, version, |topic, asked| {
-            if times_named.get(&(&topic.name, asked.partition_index)) != Some(&1) {
-                return Err(ErrorCode::InvalidRequest);
-            }
-            let named = Named::Name(topic.name.as_str());
-            let partition = hosted::find(ctx, named, asked.partition_index)?;
-            if asked.timestamp < 0 && version < since(asked.timestamp) {
-                return Err(ErrorCode::UnsupportedVersion);
-            }
-            look_up(&partition, asked, isolation)
-        });
-        Ok(Reply::Now(message.into()))
+        let ctx = ctx.clone();
+        Ok(Reply::later(off_thread(move || look_up_all(&ctx, &request, version).into())))
     }
 
     fn refuse(request: &ListOffsetsRequest, code: ErrorCode) -> ListOffsetsResponse {
@@ -78,6 +60,37 @@ fn since(timestamp: i64) -> i16 {
         LATEST_TIERED => 9,
         _ => i16::MAX,
     }
+}
+
+/// Whether times are looked up, for which old indexes and batches are read.
+fn reads_batches(request: &ListOffsetsRequest) -> bool {
+    let mut asked = request.topics.iter().flat_map(|topic| &topic.partitions);
+    asked.any(|asked| 0 <= asked.timestamp || asked.timestamp == MAX_TIMESTAMP)
+}
+
+fn look_up_all(ctx: &Ctx, request: &ListOffsetsRequest, version: i16) -> ListOffsetsResponse {
+    let isolation = match (request.replica_id.0, request.isolation_level) {
+        (CLIENT, 1) => Isolation::LastStable,
+        (CLIENT, _) => Isolation::HighWatermark,
+        _ => Isolation::LogEnd,
+    };
+    let mut times_named = BTreeMap::new();
+    for topic in &request.topics {
+        for asked in &topic.partitions {
+            *times_named.entry((&topic.name, asked.partition_index)).or_insert(0) += 1;
+        }
+    }
+    answer(request, version, |topic, asked| {
+        if times_named.get(&(&topic.name, asked.partition_index)) != Some(&1) {
+            return Err(ErrorCode::InvalidRequest);
+        }
+        let named = Named::Name(topic.name.as_str());
+        let partition = hosted::find(ctx, named, asked.partition_index)?;
+        if asked.timestamp < 0 && version < since(asked.timestamp) {
+            return Err(ErrorCode::UnsupportedVersion);
+        }
+        look_up(&partition, asked, isolation)
+    })
 }
 
 /// None: the log has nothing for that time.

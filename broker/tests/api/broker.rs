@@ -277,6 +277,20 @@ impl Broker {
         }
     }
 
+    /// Sends a request that is answered by another thread, because it may wait for a disk.
+    #[track_caller]
+    pub(crate) fn ask_disk<Q: Request>(&self, request: &Q, version: i16) -> Q::Response {
+        match self.send(request, version) {
+            Ok(Reply::Later(later)) => response::<Q>(runtime().block_on(later).unwrap(), version),
+            _ => panic!("not answered by another thread"),
+        }
+    }
+
+    /// Sends a request and waits for the answer, which may take another thread or not.
+    pub(crate) fn ask_slowly<Q: Request>(&self, request: &Q, version: i16) -> Q::Response {
+        runtime().block_on(self.wait(request, version))
+    }
+
     /// Sends a request and waits for the answer.
     pub(crate) async fn wait<Q: Request>(&self, request: &Q, version: i16) -> Q::Response {
         match self.send(request, version) {
@@ -286,6 +300,10 @@ impl Broker {
             Err(Close(code)) => panic!("closed: {code:?}"),
         }
     }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap()
 }
 
 /// The response that pieces of a frame make.

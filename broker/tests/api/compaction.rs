@@ -26,7 +26,7 @@ fn offsets(broker: &Broker, topic: &str) -> Vec<i64> {
     let (mut offset, end) = (log.log().log_start(), log.log().log_end());
     let mut offsets = Vec::new();
     while offset < end {
-        let response = broker.ask(&of(topic, 0, offset), 12);
+        let response = broker.ask_slowly(&of(topic, 0, offset), 12);
         let records_of = said(&response).records.clone().unwrap();
         for batch in batches(records_of).map_while(Result::ok) {
             let mut walk = records(&batch.bytes, 1 << 20).unwrap();

@@ -195,6 +195,39 @@ fn a_batch_that_is_damaged_on_the_disk_is_said_to_be() {
     assert_eq!((code(4), code(6)), (0, 0), "what stands behind it is readable");
 }
 
+#[test]
+fn what_is_cold_is_looked_up_by_another_thread() {
+    let broker = with_three_batches();
+    // The last few batches are found without the disk.
+    broker.disk.set_cold(true);
+    assert_eq!(bases(said(&broker.ask(&of("t", 0, 2), 12))), [2, 4]);
+    for _ in 0..20 {
+        append(&broker, "t", 0, batch(&["a", "b"]));
+    }
+    let cold = of("t", 0, 2);
+    assert_eq!(bases(said(&broker.ask_disk(&cold, 12))).len(), 22);
+    assert_eq!(bases(said(&broker.ask(&of("t", 0, 45), 12))), [44]);
+    let code = |response: &FetchResponse| said(response).error_code;
+    let beyond = broker.ask(&of("t", 0, 47), 12);
+    assert_eq!(code(&beyond), ErrorCode::OffsetOutOfRange.code());
+    broker.disk.set_cold(false);
+    assert_eq!(bases(said(&broker.ask(&cold, 12))).len(), 22);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cold_fetch_that_finds_too_little_waits_for_more() {
+    let broker = with_three_batches();
+    for _ in 0..20 {
+        append(&broker, "t", 0, batch(&["a", "b"]));
+    }
+    broker.disk.set_cold(true);
+    let request = of("t", 0, 2).with_min_bytes(1 << 20).with_max_wait_ms(500);
+    let before = Instant::now();
+    let response = broker.wait(&request, 12).await;
+    assert_eq!(bases(said(&response)).len(), 22);
+    assert_eq!(before.elapsed().as_millis(), 500);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_fetch_with_nothing_to_read_waits_as_long_as_it_said() {
     let broker = Broker::with_topic(1);

@@ -21,7 +21,12 @@ fn request(number: i32, timestamp: i64) -> ListOffsetsRequest {
 /// Compares error, offset, timestamp and epoch at one version.
 #[track_caller]
 fn check(broker: &Broker, timestamp: i64, version: i16, want: (ErrorCode, i64, i64, i32)) {
-    let response = broker.ask(&request(0, timestamp), version);
+    let request = request(0, timestamp);
+    let reads_batches = 0 <= timestamp || timestamp == -3;
+    let response = match reads_batches {
+        true => broker.ask_disk(&request, version),
+        false => broker.ask(&request, version),
+    };
     let said = &response.topics[0].partitions[0];
     let epoch = if 4 <= version { want.3 } else { -1 };
     let got = (said.error_code, said.offset, said.timestamp, said.leader_epoch);

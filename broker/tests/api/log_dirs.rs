@@ -37,7 +37,8 @@ fn each_directory_lists_what_lies_in_it() {
     append(&broker, "y", 1, batch(&["a"]));
     let size = i64::try_from(batch(&["a"]).len()).unwrap();
     for version in 1..=4 {
-        let response = broker.ask(&DescribeLogDirsRequest::default().with_topics(None), version);
+        let response =
+            broker.ask_disk(&DescribeLogDirsRequest::default().with_topics(None), version);
         let want = [
             ("/a".to_owned(), 0, vec![("x".to_owned(), vec![0])]),
             ("/b".to_owned(), 0, vec![("y".to_owned(), vec![0, size])]),
@@ -52,7 +53,7 @@ fn each_directory_lists_what_lies_in_it() {
     let request = DescribeLogDirsRequest::default().with_topics(Some(vec![only]));
     let want =
         [("/a".to_owned(), 0, vec![]), ("/b".to_owned(), 0, vec![("y".to_owned(), vec![size])])];
-    assert_eq!(listed(&broker.ask(&request, 4)), want);
+    assert_eq!(listed(&broker.ask_disk(&request, 4)), want);
 }
 
 #[test]
@@ -67,7 +68,7 @@ fn a_directory_that_fails_takes_only_its_own_partitions_along() {
     let maybe = ErrorCode::RequestTimedOut.code();
     assert_eq!((code("x"), code("y")), (maybe, 0), "a write that failed may be there");
     assert_eq!((code("x"), code("y")), (ErrorCode::KafkaStorageError.code(), 0));
-    let response = broker.ask(&DescribeLogDirsRequest::default().with_topics(None), 4);
+    let response = broker.ask_disk(&DescribeLogDirsRequest::default().with_topics(None), 4);
     let dirs: Vec<_> = response.results.iter().map(|dir| dir.error_code).collect();
     assert_eq!(dirs, [ErrorCode::KafkaStorageError.code(), 0]);
 }

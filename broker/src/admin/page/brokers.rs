@@ -2,23 +2,21 @@
 
 use super::super::desk::Desk;
 use crate::api::Ctx;
+use crate::partition::Dir;
 use kraft::image::Broker;
+use protocol::error::ErrorCode;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::task::spawn_blocking;
 
-pub(super) fn all(desk: &Desk, ctx: &Ctx) -> Value {
+pub(super) async fn all(desk: &Desk, ctx: &Ctx) -> Result<Value, ErrorCode> {
     let image = ctx.image();
     let brokers: Vec<_> = image.brokers().values().map(|broker| one(broker)).collect();
-    let dirs = ctx.dirs.iter().map(|dir| {
-        let bytes = |asked: std::io::Result<u64>| asked.ok();
-        json!({
-            "path": dir.path.display().to_string(),
-            "failure": dir.failure(),
-            "full": dir.is_full(),
-            "totalBytes": bytes(dir.disk.total_bytes(&dir.path)),
-            "freeBytes": bytes(dir.disk.free_bytes(&dir.path)),
-        })
-    });
-    json!({
+    let dirs = Arc::clone(&ctx.dirs);
+    // Their file systems are asked, which may wait for the disk.
+    let dirs = spawn_blocking(move || dirs.iter().map(|dir| of_dir(dir)).collect::<Vec<_>>());
+    let dirs = dirs.await.map_err(|_| ErrorCode::UnknownServerError)?;
+    Ok(json!({
         "clusterId": &*ctx.cluster_id,
         "nodeId": ctx.node_id,
         "version": env!("CARGO_PKG_VERSION"),
@@ -28,7 +26,17 @@ pub(super) fn all(desk: &Desk, ctx: &Ctx) -> Value {
         "readsMessages": desk.config.reads_messages,
         "nowMs": ctx.env.clock.wall_ms(),
         "brokers": brokers,
-        "logDirs": dirs.collect::<Vec<_>>(),
+        "logDirs": dirs,
+    }))
+}
+
+fn of_dir(dir: &Dir) -> Value {
+    json!({
+        "path": dir.path.display().to_string(),
+        "failure": dir.failure(),
+        "full": dir.is_full(),
+        "totalBytes": dir.disk.total_bytes(&dir.path).ok(),
+        "freeBytes": dir.disk.free_bytes(&dir.path).ok(),
     })
 }
 

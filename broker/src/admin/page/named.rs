@@ -29,7 +29,7 @@ async fn named(desk: &Desk, path: &str, query: &str) -> Result<Value, Refusal> {
     let parts: Vec<String> = path.split('/').map(decoded).collect();
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     match parts.as_slice() {
-        ["brokers"] => Ok(brokers::all(desk, &ctx)),
+        ["brokers"] => brokers::all(desk, &ctx).await.map_err(failed),
         ["topics"] => Ok(topics::all(&ctx)),
         ["topics", name] => topics::one(&ctx, name).ok_or_else(|| absent("topic")),
         ["topics", name, "messages"] => read(desk, &ctx, name, query).await,
