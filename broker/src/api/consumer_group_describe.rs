@@ -2,7 +2,7 @@
 
 use super::consumer_group_heartbeat::offers_consumer_groups;
 use super::context::{Ctx, RequestContext};
-use super::grouped::{client, gathered};
+use super::grouped::{check_named, client, gathered};
 use super::handler::Handler;
 use super::operations;
 use super::reply::{Handled, Reply};
@@ -30,6 +30,7 @@ impl Handler for ConsumerGroupDescribe {
         if !offers_consumer_groups(ctx) {
             return Ok(Reply::Now(Self::refuse(&request, ErrorCode::UnsupportedVersion).into()));
         }
+        check_named(&request.group_ids)?;
         let client = client(from, version);
         let ask = |id: &GroupId| {
             if id.is_empty() {

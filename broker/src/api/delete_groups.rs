@@ -1,7 +1,7 @@
 //! DeleteGroups (key 42): groups that nobody is in go, with their offsets.
 
 use super::context::{Ctx, RequestContext};
-use super::grouped::{Said, client, gathered};
+use super::grouped::{Said, check_named, client, gathered};
 use super::handler::Handler;
 use super::reply::Handled;
 use protocol::error::ErrorCode;
@@ -20,6 +20,7 @@ impl Handler for DeleteGroups {
         request: DeleteGroupsRequest,
         version: i16,
     ) -> Handled<DeleteGroupsRequest> {
+        check_named(&request.groups_names)?;
         let ids = once_each(&request.groups_names);
         let ask = |id: &GroupId| {
             let one = DeleteGroupsRequest::default().with_groups_names(vec![id.clone()]);

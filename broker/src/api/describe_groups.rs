@@ -1,7 +1,7 @@
 //! DescribeGroups (key 15): what classic groups are, and who is in them.
 
 use super::context::{Ctx, RequestContext};
-use super::grouped::{Said, client, gathered};
+use super::grouped::{Said, check_named, client, gathered};
 use super::handler::Handler;
 use super::operations;
 use super::reply::Handled;
@@ -21,6 +21,7 @@ impl Handler for DescribeGroups {
         request: DescribeGroupsRequest,
         version: i16,
     ) -> Handled<DescribeGroupsRequest> {
+        check_named(&request.groups)?;
         let ask = |id: &GroupId| {
             let one = DescribeGroupsRequest::default().with_groups(vec![id.clone()]);
             ctx.groups.ask(id.as_str(), (client(from, version), one).into())

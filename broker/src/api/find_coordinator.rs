@@ -2,6 +2,7 @@
 //! them. Nobody keeps transactional ids and share groups so far, and that is what clients are told.
 
 use super::context::{Ctx, RequestContext};
+use super::grouped::check_named;
 use super::handler::Handler;
 use super::hosted::{self, Address};
 use super::internal_topics::{OFFSETS, create, on_demand};
@@ -41,6 +42,7 @@ impl Handler for FindCoordinator {
         request: FindCoordinatorRequest,
         version: i16,
     ) -> Handled<FindCoordinatorRequest> {
+        check_named(&request.coordinator_keys)?;
         if request.key_type != GROUP || ctx.image().topic(OFFSETS).is_some() {
             return Ok(Reply::Now(answer(ctx, from, &request, version).into()));
         }

@@ -3,11 +3,12 @@
 
 use super::context::{Ctx, RequestContext};
 use super::handler::Handler;
-use super::reply::{Handled, Reply, Response};
+use super::reply::{Close, Handled, Outcome, Reply, Response};
 use crate::coordinator::Asked;
 use crate::group::{self, Client};
 use protocol::error::ErrorCode;
-use protocol::messages::Request;
+use protocol::messages::{Request, TopicName};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What one shard said, or why none did.
@@ -86,6 +87,35 @@ pub(super) fn gathered<R: Send + 'static>(
         }
         Ok(response(said).into())
     })
+}
+
+/// Puts `more` behind `topics`, each topic once, where it was first; `absorb` takes what a second
+/// one says. A request may name hundreds of thousands.
+pub(super) fn merge_topics<T>(
+    topics: &mut Vec<T>,
+    more: Vec<T>,
+    name: impl Fn(&T) -> TopicName,
+    absorb: impl Fn(&mut T, T),
+) {
+    let mut places = BTreeMap::new();
+    for (place, topic) in topics.iter().enumerate() {
+        places.entry(name(topic)).or_insert(place);
+    }
+    for topic in more {
+        let place = *places.entry(name(&topic)).or_insert(topics.len());
+        match topics.get_mut(place) {
+            Some(there) => absorb(there, topic),
+            None => topics.push(topic),
+        }
+    }
+}
+
+/// Groups that a request may name. Each is answered with hundreds of bytes, however short its name.
+const NAMED_MAX: usize = 100_000;
+
+/// Closes the connection of who names more groups than anybody has.
+pub(super) fn check_named<T>(groups: &[T]) -> Outcome<()> {
+    if NAMED_MAX < groups.len() { Err(Close(ErrorCode::InvalidRequest)) } else { Ok(()) }
 }
 
 /// Who asks, as a group remembers it.

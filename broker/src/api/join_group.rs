@@ -12,6 +12,12 @@ use protocol::messages::{JoinGroupRequest, JoinGroupResponse, Versions};
 /// Before this version the protocol's name cannot be null.
 const NULL_PROTOCOL_SINCE: i16 = 7;
 
+/// Protocols that a member may speak: what all can do is looked for again with every member.
+const PROTOCOLS_MAX: usize = 100;
+
+/// Bytes of a name, behind which an id is put: a record's string has at most 32767.
+const NAME_LEN_MAX: usize = GROUP_ID_LEN_MAX - 64;
+
 pub(super) struct JoinGroup;
 
 impl Handler for JoinGroup {
@@ -24,7 +30,9 @@ impl Handler for JoinGroup {
         request: JoinGroupRequest,
         version: i16,
     ) -> Handled<JoinGroupRequest> {
-        let reply = match check(&request, &ctx.config.load().values.coordinator) {
+        let checked = check(&request, &ctx.config.load().values.coordinator)
+            .and_then(|()| check_names(&request, &from.client_id));
+        let reply = match checked {
             Err(code) => Reply::Now(Self::refuse(&request, code).into()),
             Ok(()) => {
                 let group = request.group_id.to_string();
@@ -43,7 +51,8 @@ impl Handler for JoinGroup {
     }
 }
 
-/// Of what no group needs to be asked for. INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT
+/// Of what no group needs to be asked for. INVALID_GROUP_ID, INVALID_SESSION_TIMEOUT,
+/// INCONSISTENT_GROUP_PROTOCOL
 fn check(request: &JoinGroupRequest, config: &CoordinatorConfig) -> Result<(), ErrorCode> {
     if request.group_id.is_empty() || GROUP_ID_LEN_MAX < request.group_id.len() {
         return Err(ErrorCode::InvalidGroupId);
@@ -52,7 +61,21 @@ fn check(request: &JoinGroupRequest, config: &CoordinatorConfig) -> Result<(), E
     if !sessions.contains(&request.session_timeout_ms) {
         return Err(ErrorCode::InvalidSessionTimeout);
     }
+    if PROTOCOLS_MAX < request.protocols.len() {
+        return Err(ErrorCode::InconsistentGroupProtocol);
+    }
     Ok(())
+}
+
+/// INVALID_REQUEST for names that no record can hold, of which an id may be made first. Its group
+/// could never be written.
+fn check_names(request: &JoinGroupRequest, client_id: &str) -> Result<(), ErrorCode> {
+    let instance = request.group_instance_id.as_deref().unwrap_or_default();
+    let said = [client_id, instance, &request.member_id, &request.protocol_type];
+    let protocols = request.protocols.iter().map(|it| it.name.as_str());
+    let mut names = said.into_iter().chain(protocols);
+    let is_sound = names.all(|name| name.len() <= NAME_LEN_MAX);
+    is_sound.then_some(()).ok_or(ErrorCode::InvalidRequest)
 }
 
 fn spelled_for(

@@ -1,7 +1,7 @@
 //! OffsetCommit (key 8): a group remembers how far it has come.
 
 use super::context::{Ctx, RequestContext};
-use super::grouped::{client, gathered};
+use super::grouped::{client, gathered, merge_topics};
 use super::handler::Handler;
 use super::reply::{Handled, Reply};
 use crate::group::Reply as Said;
@@ -102,10 +102,8 @@ fn merge(into: &mut Vec<OffsetCommitResponseTopic>, from: Vec<OffsetCommitRespon
         *into = from;
         return;
     }
-    for topic in from {
-        match into.iter_mut().find(|it| it.name == topic.name) {
-            Some(there) => there.partitions.extend(topic.partitions),
-            None => into.push(topic),
-        }
-    }
+    let absorb = |there: &mut OffsetCommitResponseTopic, topic: OffsetCommitResponseTopic| {
+        there.partitions.extend(topic.partitions);
+    };
+    merge_topics(into, from, |it| it.name.clone(), absorb);
 }

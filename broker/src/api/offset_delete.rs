@@ -1,7 +1,7 @@
 //! OffsetDelete (key 47): a group forgets how far it has come with a partition.
 
 use super::context::{Ctx, RequestContext};
-use super::grouped::{client, gathered};
+use super::grouped::{client, gathered, merge_topics};
 use super::handler::Handler;
 use super::reply::{Handled, Reply};
 use kraft::image::Image;
@@ -45,7 +45,11 @@ impl Handler for OffsetDelete {
                 if said.error_code != ErrorCode::None.code() {
                     return said;
                 }
-                merge(&mut response.topics, said.topics);
+                let absorb = |there: &mut OffsetDeleteResponseTopic,
+                              topic: OffsetDeleteResponseTopic| {
+                    there.partitions.extend(topic.partitions);
+                };
+                merge_topics(&mut response.topics, said.topics, |it| it.name.clone(), absorb);
             }
             response
         }))
@@ -89,14 +93,4 @@ fn refused(
     OffsetDeleteResponseTopic::default()
         .with_name(topic.name.clone())
         .with_partitions(partitions.iter().map(partition).collect())
-}
-
-/// A topic stands once, where it was first.
-fn merge(into: &mut Vec<OffsetDeleteResponseTopic>, from: Vec<OffsetDeleteResponseTopic>) {
-    for topic in from {
-        match into.iter_mut().find(|it| it.name == topic.name) {
-            Some(there) => there.partitions.extend(topic.partitions),
-            None => into.push(topic),
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! OffsetFetch (key 9): how far a group has come, or many.
 
 use super::context::{Ctx, RequestContext};
-use super::grouped::{Said, client, gathered};
+use super::grouped::{Said, check_named, client, gathered};
 use super::handler::Handler;
 use super::reply::Handled;
 use protocol::error::ErrorCode;
@@ -30,6 +30,7 @@ impl Handler for OffsetFetch {
         request: OffsetFetchRequest,
         version: i16,
     ) -> Handled<OffsetFetchRequest> {
+        check_named(&request.groups)?;
         let groups = groups(request.clone(), version);
         let ask = |group: &OffsetFetchRequestGroup| {
             let one = OffsetFetchRequest::default()

@@ -11,6 +11,7 @@ mod delete_records;
 mod describe;
 mod fetch;
 mod fetch_sessions;
+mod large_groups;
 mod list_offsets;
 mod log_dirs;
 mod lookup;

@@ -8,6 +8,7 @@
 #![expect(clippy::disallowed_methods, reason = "a test reads and writes its own files")]
 
 mod crowd;
+mod large;
 mod mixed;
 mod story;
 mod swarm;

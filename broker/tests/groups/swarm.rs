@@ -210,12 +210,20 @@ impl Swarm {
         }
     }
 
-    /// Nothing happens any more; clients do what they are told, and come when they are asked to.
+    /// Nothing happens any more.
     fn settle(&mut self) {
-        let end = self.now + SETTLED_MS;
+        self.obey(SETTLED_MS, None);
+    }
+
+    /// Clients do what they are told, and come when they are asked to, but for a slow one that lets
+    /// go of nothing.
+    fn obey(&mut self, ms: u64, slow: Option<usize>) {
+        let end = self.now + ms;
         while self.now < end {
             for it in 0..CLIENTS {
-                self.let_go(it);
+                if slow != Some(it) {
+                    self.let_go(it);
+                }
                 if self.clients[it].due_at <= self.now {
                     self.beat(it, true);
                 }
@@ -224,6 +232,18 @@ impl Swarm {
             self.world.wait(STEP_MS);
             self.now += STEP_MS;
         }
+    }
+
+    /// Milliseconds until so many clients have two partitions each.
+    fn until_all_have_two(&mut self, clients: usize) -> u64 {
+        let since = self.now;
+        let have_two =
+            |swarm: &Swarm| swarm.clients.iter().filter(|it| it.owned.len() == 2).count();
+        while have_two(self) < clients {
+            self.obey(STEP_MS, None);
+            assert!(self.now < since + SETTLED_MS, "{:#?}", self.clients);
+        }
+        self.now - since
     }
 
     /// Nothing is worked on twice.
@@ -328,5 +348,50 @@ proptest! {
         }
         swarm.settle();
         swarm.check_settled();
+    }
+}
+
+/// Four clients that have two partitions each, and heard of it long ago.
+fn settled() -> Swarm {
+    let mut swarm = Swarm::new();
+    swarm.world.topic("t", 8);
+    for it in 0..4 {
+        swarm.start(it, &["t"]);
+        swarm.obey(700, None);
+    }
+    swarm.settle();
+    swarm
+}
+
+/// Kafka's default, and one more heartbeat of who waits.
+const ONE_INTERVAL_MS: u64 = 5000 + 2 * STEP_MS;
+
+#[test]
+fn a_newcomer_to_a_settled_group_waits_until_the_last_was_heard_of_and_no_longer() {
+    for phase in 0..10 {
+        let mut swarm = settled();
+        swarm.world.topic("t", 10);
+        swarm.obey(10_000 + 500 * phase, None);
+        swarm.start(4, &["t"]);
+        let ms = swarm.until_all_have_two(5);
+        assert!(ms <= ONE_INTERVAL_MS, "{ms} ms, phase {phase}");
+    }
+}
+
+#[test]
+fn a_newcomer_waits_for_nobody_who_was_sent_away_while_others_had_to_let_go() {
+    for phase in 0..10 {
+        let mut swarm = settled();
+        swarm.world.topic("t", 10);
+        // The first one has to give something up for the fifth, and takes its time.
+        swarm.clients[3].lives = false;
+        swarm.clients[3].owned.clear();
+        swarm.settle();
+        swarm.start(3, &["t"]);
+        swarm.obey(10_000 + 300 * phase, Some(0));
+        swarm.obey(300, None);
+        swarm.start(4, &["t"]);
+        let ms = swarm.until_all_have_two(5);
+        assert!(ms <= 2000, "{ms} ms, phase {phase}");
     }
 }

@@ -144,6 +144,12 @@ impl ClassicGroup {
         self.members.values().map(|member| member.rebalance_timeout_ms).max().unwrap_or(0)
     }
 
+    /// How much the members say of themselves, but for that one.
+    pub(super) fn say_bytes_but(&self, id: &str) -> usize {
+        let others = self.members.iter().filter(|(it, _)| ***it != *id);
+        others.map(|(_, member)| member.says_bytes()).sum()
+    }
+
     pub(super) fn joining(&self) -> usize {
         self.members.values().filter(|member| member.joining.is_some()).count()
     }

@@ -45,6 +45,10 @@ impl Turn<'_> {
             self.group.leader = Some(MemberId::clone(new));
         }
         self.group.members.insert(MemberId::clone(new), member);
+        // Or the one that is no more would be waited for, and all would have to join again.
+        if self.group.unsynced.remove(old) {
+            self.group.unsynced.insert(MemberId::clone(new));
+        }
         let code = ErrorCode::FencedInstanceId;
         if let Some(token) = joining {
             self.reply(token, not_joined(old, code));

@@ -88,6 +88,9 @@ impl Turn<'_> {
             self.group.remove(id);
             return self.reply(join.token, not_joined("", ErrorCode::GroupMaxSizeReached));
         }
+        if !self.has_room_to_say(join) {
+            return self.reply(join.token, not_joined(id, ErrorCode::GroupMaxSizeReached));
+        }
         if !self.group.accepts(&request.protocol_type, &request.protocols) {
             return self.reply(join.token, not_joined(id, ErrorCode::InconsistentGroupProtocol));
         }
@@ -106,6 +109,13 @@ impl Turn<'_> {
             }
             Phase::Completing | Phase::Stable => known.is_some() || self.group.members.len() < max,
         }
+    }
+
+    /// Whether what all members say of themselves can be in one record.
+    fn has_room_to_say(&self, join: &Join<'_>) -> bool {
+        let others = self.group.say_bytes_but(&join.request.member_id);
+        let says = join.request.protocols.iter().map(|it| it.name.len() + it.metadata.len());
+        others + says.sum::<usize>() <= self.record_bytes_max()
     }
 
     fn join_new(&mut self, join: &Join<'_>) {

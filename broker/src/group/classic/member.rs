@@ -48,6 +48,11 @@ impl ClassicMember {
         found.map(|(_, says)| says)
     }
 
+    /// How much it says of itself, under all protocols together.
+    pub(super) fn says_bytes(&self) -> usize {
+        self.protocols.iter().map(|(name, says)| name.len() + says.len()).sum()
+    }
+
     /// Whether it says what it said before, in the same order.
     pub(super) fn says(&self, protocols: &[JoinGroupRequestProtocol]) -> bool {
         let mut pairs = self.protocols.iter().zip(protocols);

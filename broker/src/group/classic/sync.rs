@@ -25,6 +25,9 @@ impl State {
             return refused(ErrorCode::UnknownMemberId);
         };
         match turn.group.may_sync(request) {
+            Ok(id) if turn.divides_too_much(&id, request) => {
+                return refused(ErrorCode::RecordListTooLarge);
+            }
             Ok(id) => turn.sync(token, id, request),
             Err(code) => return refused(code),
         }
@@ -59,6 +62,13 @@ impl ClassicGroup {
 }
 
 impl Turn<'_> {
+    /// Whether there can be no record of what the leader says.
+    fn divides_too_much(&self, id: &MemberId, request: &SyncGroupRequest) -> bool {
+        let given = request.assignments.iter().map(|it| it.assignment.len()).sum::<usize>();
+        let is_to_divide = self.group.phase == Phase::Completing && self.group.is_leader(id);
+        is_to_divide && self.record_bytes_max() < given + self.group.say_bytes_but("")
+    }
+
     fn sync(&mut self, token: Token, id: MemberId, request: &SyncGroupRequest) {
         self.group.unsynced.remove(&id);
         if self.group.unsynced.is_empty() {

@@ -38,6 +38,11 @@ impl Turn<'_> {
         self.done.replies.push((token, reply.into()));
     }
 
+    /// A group's record is one, and a segment must have room for it.
+    pub(super) fn record_bytes_max(&self) -> usize {
+        usize::try_from(self.moment.config.values.offsets_topic.segment_bytes).unwrap_or(0)
+    }
+
     pub(super) fn enter(&mut self, phase: Phase) {
         self.group.enter(phase, self.moment.wall_ms);
     }

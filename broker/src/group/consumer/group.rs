@@ -8,7 +8,7 @@ use protocol::coordinator::group::{
 };
 use protocol::error::ErrorCode;
 use protocol::ids::Uuid;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(in crate::group) const PROTOCOL_TYPE: &str = "consumer";
 
 /// See the module. But for what is told at the fields, it is what the group's records say; only
 /// the functions named after records change it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::group) struct ConsumerGroup {
     /// Raised by all that may change who should have what.
     epoch: i32,
@@ -44,6 +44,8 @@ pub(in crate::group) struct ConsumerGroup {
     looked_in: Option<i32>,
     /// When this broker saw the epoch raised.
     raised_at: Duration,
+    /// When this broker saw any of it change.
+    moved_at: Duration,
 }
 
 impl Default for ConsumerGroup {
@@ -62,6 +64,7 @@ impl Default for ConsumerGroup {
             owners: BTreeMap::new(),
             looked_in: None,
             raised_at: Duration::ZERO,
+            moved_at: Duration::ZERO,
         }
     }
 }
@@ -121,6 +124,11 @@ impl ConsumerGroup {
         self.raised_at
     }
 
+    /// When this broker saw any of it change.
+    pub(in crate::group) fn moved_at(&self) -> Duration {
+        self.moved_at
+    }
+
     pub(in crate::group) fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -155,6 +163,13 @@ impl ConsumerGroup {
         self.members.values().any(by_name) || self.regexes.values().any(by_regex)
     }
 
+    /// The same of any of these topics.
+    pub(in crate::group) fn is_subscribed_to_any(&self, topics: &BTreeSet<&str>) -> bool {
+        let by_name = named_topics(self.members.values().map(|it| &it.about));
+        let by_regex = self.regexes.values().flat_map(|it| &it.topics);
+        by_name.chain(by_regex).any(|it| topics.contains(&**it))
+    }
+
     /// Whether DeleteGroups may take it away.
     pub(in crate::group) fn may_delete(&self) -> Result<(), ErrorCode> {
         if self.is_empty() { Ok(()) } else { Err(ErrorCode::NonEmptyGroup) }
@@ -180,11 +195,23 @@ impl ConsumerGroup {
     }
 }
 
+/// The topics that members name. Mostly all name the same, and that list is gone through once.
+pub(super) fn named_topics<'a>(
+    members: impl Iterator<Item = &'a MemberValue>,
+) -> impl Iterator<Item = &'a Arc<str>> {
+    let lists: BTreeSet<&[Arc<str>]> = members.map(|it| &*it.subscribed_topics).collect();
+    lists.into_iter().flatten()
+}
+
 /// What is in no record.
 impl ConsumerGroup {
     /// A topic that the group may subscribe to has changed.
     pub(in crate::group) fn look_again(&mut self) {
         self.looked_in = None;
+    }
+
+    pub(super) fn moved(&mut self, now: Duration) {
+        self.moved_at = now;
     }
 
     /// The topics were looked at, and `epoch` is what the group's became by that.

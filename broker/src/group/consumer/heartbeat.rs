@@ -130,7 +130,7 @@ impl Step<'_> {
         let is_known = |it| advance.group.regexes().contains_key(it);
         let is_awaited = regex(about).is_some_and(|it| !is_known(it));
         let epochs = (epochs.0.saturating_add(i32::from(is_awaited)), epochs.1);
-        let response = self.respond(&seat, next.as_ref(), epochs);
+        let response = self.respond(&seat, next.as_ref(), (epochs, !records.is_empty()));
         Ok(Verdict { records, response, member: seat.id, revocation, looked_in })
     }
 
@@ -138,14 +138,12 @@ impl Step<'_> {
         &self,
         seat: &Seat<'_>,
         next: Option<&Member>,
-        epochs: (i32, i32),
+        (epochs, moves): ((i32, i32), bool),
     ) -> ConsumerGroupHeartbeatResponse {
         let member = next.unwrap_or(&seat.member);
         let Advance { moment, group, config, .. } = self.advance;
-        let now = moment.now;
-        let raised_at = if epochs.0 == group.epoch() { group.raised_at() } else { now };
         let usual_ms = config.heartbeat_interval_ms;
-        let interval = interval_ms(group, member, epochs, (raised_at, now), usual_ms);
+        let interval = interval_ms((group, moves), member, epochs, moment.now, usual_ms);
         let must_say = self.request.member_epoch == JOINING
             || is_whole(self.request)
             || next.is_some_and(|next| next.assigned != seat.member.assigned);

@@ -13,9 +13,10 @@ impl State {
         if changed.is_empty() {
             return;
         }
+        let changed = changed.iter().map(|name| &**name).collect();
         for group in self.groups.values_mut() {
             let Group::Consumer(group) = group else { continue };
-            if changed.iter().any(|topic| group.is_subscribed(topic)) {
+            if group.is_subscribed_to_any(&changed) {
                 group.look_again();
             }
         }

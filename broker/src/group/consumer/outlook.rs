@@ -2,7 +2,7 @@
 //! follows from that.
 
 use super::assignor::{Assignor, Partitions, Spec, Subscriber};
-use super::group::ConsumerGroup;
+use super::group::{ConsumerGroup, named_topics};
 use super::member::regex;
 use super::metadata_hash::metadata_hash;
 use kraft::image::Image;
@@ -60,7 +60,7 @@ impl<'a> Outlook<'a> {
 
     /// The names of all topics that somebody subscribes to, whether they exist or not.
     pub(in crate::group) fn topics(&self) -> BTreeSet<Arc<str>> {
-        let by_name = self.members().flat_map(|(_, about)| &about.subscribed_topics);
+        let by_name = named_topics(self.members().map(|(_, about)| about));
         let regexes = self.regexes();
         let resolved = regexes.iter().filter_map(|regex| self.group.regexes().get(regex));
         by_name.chain(resolved.flat_map(|it| &it.topics)).cloned().collect()

@@ -14,8 +14,14 @@ use std::sync::Arc;
 /// Bytes that one compiled pattern may take, and that matching may keep beside it.
 const SIZE_MAX: usize = 1 << 20;
 
+/// Bytes of a pattern, which is a part of its record's key.
+const LEN_MAX: usize = 32_767;
+
 /// Whether a pattern can be read; if not, why, for whoever wrote it (INVALID_REGULAR_EXPRESSION).
 pub(in crate::group) fn check(pattern: &str) -> Result<(), String> {
+    if LEN_MAX < pattern.len() {
+        return Err(format!("it has more than {LEN_MAX} bytes"));
+    }
     compile(pattern).map(drop)
 }
 
@@ -139,12 +145,16 @@ mod tests {
 
     #[test]
     fn what_is_no_pattern_says_why() {
-        let check_error = |pattern, want: &str| assert_eq!(check(pattern), Err(want.to_owned()));
+        let check_error =
+            |pattern: &str, want: &str| assert_eq!(check(pattern), Err(want.to_owned()));
         check_error("(", "unclosed group");
         check_error("a)(b", "unopened group");
         check_error("*", "repetition operator missing expression");
         check_error("(?=a)", "look-around, including look-ahead and look-behind, is not supported");
         check_error(r"(a)\1", "backreferences are not supported");
         assert!(check("((a{1000}){1000}){1000}").is_err());
+        let class = |len: usize| format!("[{}]", "a".repeat(len - 2));
+        assert_eq!(check(&class(LEN_MAX)), Ok(()));
+        check_error(&class(LEN_MAX + 1), "it has more than 32767 bytes");
     }
 }

@@ -6,7 +6,7 @@
 //! only while members heartbeat; here it is at most every second, by a timer, so that a member does
 //! not wait for partitions because another came just before it.
 
-use super::group::ConsumerGroup;
+use super::group::{ConsumerGroup, named_topics};
 use super::member::Member;
 use super::metadata_hash::metadata_hash;
 use super::pace::millis;
@@ -144,6 +144,6 @@ fn topics(
     group: &ConsumerGroup,
     resolved: &BTreeMap<Arc<str>, Vec<Arc<str>>>,
 ) -> BTreeSet<Arc<str>> {
-    let by_name = group.members().values().flat_map(|member| &member.about.subscribed_topics);
+    let by_name = named_topics(group.members().values().map(|member| &member.about));
     by_name.chain(resolved.values().flatten()).cloned().collect()
 }

@@ -55,6 +55,7 @@ fn address(record: &GroupRecord) -> Option<(GroupId, bool)> {
 impl ConsumerGroup {
     /// Takes what a record of this group says.
     pub(super) fn replay(&mut self, record: GroupRecord, now: Duration) {
+        self.moved(now);
         match record {
             GroupRecord::Consumer(_, Some(value)) => self.epoch_record(&value, now),
             GroupRecord::PartitionMetadata(_, value) => {

@@ -39,7 +39,7 @@ impl State {
         for (member, it) in upgrade.group.members() {
             if let Some(classic) = &it.about.classic {
                 let key = (Arc::clone(id), Arc::clone(member));
-                self.hear_classic(moment, &key, classic.session_timeout_ms);
+                self.begin_classic(moment, &key, classic.session_timeout_ms);
             }
         }
         let replies = match self.groups.get_mut(id) {

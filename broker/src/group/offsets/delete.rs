@@ -10,6 +10,7 @@ use protocol::messages::offset_delete_response::{
     OffsetDeleteResponsePartition, OffsetDeleteResponseTopic,
 };
 use protocol::messages::{OffsetDeleteRequest, OffsetDeleteResponse};
+use std::collections::BTreeMap;
 
 /// Records of one batch, so that it fits a segment whatever the names.
 const RECORDS_MAX: usize = 1000;
@@ -35,8 +36,11 @@ impl State {
             }
         };
         let (mut records, mut topics) = (Vec::new(), Vec::new());
+        let mut judged = BTreeMap::new();
         for topic in &request.topics {
-            let is_subscribed = group.is_subscribed(topic.name.as_str());
+            let named = topic.name.as_str();
+            let judged = judged.entry(named).or_insert_with(|| group.is_subscribed(named));
+            let is_subscribed = *judged;
             let code =
                 if is_subscribed { ErrorCode::GroupSubscribedToTopic } else { ErrorCode::None };
             let mut partitions = Vec::new();
@@ -62,18 +66,23 @@ impl State {
         Effects { records, replies: vec![(token, response.into())] }
     }
 
-    /// What is committed of topics that were there in `old`, and are no more.
+    /// What is committed of topics that were there in `old`, and are no more. Of a topic that was
+    /// made again at once something may be committed already: whoever made it heard of it first.
     pub(in crate::group) fn forget_topics(
         &self,
         moment: &Moment<'_>,
         old: &Image,
     ) -> Vec<Decision> {
-        let is_gone = |name: &str| {
-            let id = |image: &Image| image.topic(name).map(|topic| topic.id);
-            id(old).is_some() && id(old) != id(moment.image)
+        let id = |image: &Image, name: &str| image.topic(name).map(|topic| topic.id);
+        let is_gone =
+            |name: &str| id(old, name).is_some_and(|it| id(moment.image, name) != Some(it));
+        let is_of_the_next = |key: &OffsetKey| {
+            let value = self.offsets.get(&key.group, &key.topic, key.partition);
+            value.is_some_and(|it| id(moment.image, &key.topic) == Some(it.topic_id))
         };
         let gone = self.offsets.topics().filter(|name| is_gone(name));
         let committed = gone.flat_map(|name| self.offsets.keys_of_topic(name));
+        let committed = committed.filter(|key| !is_of_the_next(key));
         let open = self.offsets.open().filter(|key| is_gone(&key.topic)).cloned();
         batches(committed.chain(open).collect())
     }

@@ -7,7 +7,7 @@ use crate::group::state::{Decision, Group, State, Timer};
 use protocol::coordinator::group::{GroupId, GroupRecord, OffsetValue};
 use std::time::Duration;
 
-/// Records after which no more groups are looked at, so that a batch fits a segment.
+/// Records after which no more is looked at, so that a batch fits a segment.
 const RECORDS_MAX: usize = 1000;
 /// Between two batches of one look.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -26,11 +26,11 @@ impl State {
         let mut records = Vec::new();
         let mut is_whole = true;
         for (id, group) in &self.groups {
+            self.expire_group(moment, id, group, &mut records);
             if RECORDS_MAX <= records.len() {
                 is_whole = false;
                 break;
             }
-            self.expire_group(moment, id, group, &mut records);
         }
         self.schedule_expiry(moment);
         if !is_whole {
@@ -55,6 +55,9 @@ impl State {
                 continue;
             }
             for (number, value) in partitions {
+                if RECORDS_MAX <= records.len() {
+                    return;
+                }
                 let since = group.offset_ages_since(value.commit_timestamp_ms);
                 let is_over = since
                     .is_some_and(|since| is_over(value, since, moment.wall_ms, retention_ms))

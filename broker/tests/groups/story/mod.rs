@@ -8,6 +8,7 @@
 //! | `wait 3000` | lets so many milliseconds pass; timers run out in their order |
 //! | `fail NotCoordinator` | the next append fails so |
 //! | `open g t 0` | a transaction that never ends commits an offset |
+//! | `look-away`, `look` | topics change meanwhile, and the shard hears of all at once |
 //! | `restart` | a new machine reads the log |
 //! | `a join g ..` | the client `a` asks; the words are in the file of the request's kind |
 //!
@@ -104,6 +105,14 @@ impl Story {
                 let number = words.plain(3).parse().unwrap();
                 self.world.leave_open(offsets::record(words.plain(1), words.plain(2), number));
                 String::new()
+            }
+            "look-away" => {
+                self.world.look_away();
+                String::new()
+            }
+            "look" => {
+                let events = self.world.look();
+                self.trace(events)
             }
             "restart" => {
                 let events = self.world.restart();

@@ -42,6 +42,8 @@ pub(crate) struct World {
     machine: GroupMachine,
     log: Vec<GroupRecord>,
     image: Image,
+    /// What the machine is not told yet.
+    unseen: Option<Image>,
     given: Vec<String>,
     config: BrokerConfig,
     rng: Counting,
@@ -58,6 +60,7 @@ impl Default for World {
             machine: GroupMachine::default(),
             log: Vec::new(),
             image: Image::default(),
+            unseen: None,
             given: Vec::new(),
             config: configured(&[]),
             rng: Counting::default(),
@@ -195,12 +198,13 @@ impl World {
 
     /// Makes a topic, or adds partitions to the one there is.
     pub(crate) fn topic(&mut self, name: &str, partitions: i32) -> Vec<Event> {
-        let known = self.image.topic(name).map(|topic| topic.id);
+        let newest = self.newest();
+        let known = newest.topic(name).map(|topic| topic.id);
         let topic_id = known.unwrap_or_else(|| {
-            let offset: u64 = (self.image.offset + 1).try_into().unwrap();
+            let offset: u64 = (newest.offset + 1).try_into().unwrap();
             Uuid::from_random(offset, 7)
         });
-        let there = (0..).take_while(|number| self.image.partition(name, *number).is_some());
+        let there = (0..).take_while(|number| newest.partition(name, *number).is_some());
         let first = i32::try_from(there.count()).unwrap();
         let topic = TopicRecord { name: name.to_owned(), topic_id, ..TopicRecord::default() };
         let partition = |partition_id| {
@@ -219,7 +223,7 @@ impl World {
     }
 
     pub(crate) fn topic_id(&self, name: &str) -> String {
-        self.image.topic(name).unwrap().id.to_string()
+        self.newest().topic(name).unwrap().id.to_string()
     }
 
     pub(crate) fn has_topic(&self, name: &str) -> bool {
@@ -233,18 +237,35 @@ impl World {
     }
 
     pub(crate) fn drop_topic(&mut self, name: &str) -> Vec<Event> {
-        let topic_id = self.image.topic(name).unwrap().id;
+        let topic_id = self.newest().topic(name).unwrap().id;
         self.change(vec![RemoveTopicRecord { topic_id, ..RemoveTopicRecord::default() }.into()])
     }
 
-    fn change(&mut self, records: Vec<Record>) -> Vec<Event> {
-        let old = self.image.clone();
-        for record in records {
-            let offset = self.image.offset + 1;
-            self.image.apply(&record, offset).unwrap();
-            self.image.offset = offset;
-        }
+    fn newest(&self) -> &Image {
+        self.unseen.as_ref().unwrap_or(&self.image)
+    }
+
+    /// What changes from now on the machine hears of later, all at once.
+    pub(crate) fn look_away(&mut self) {
+        self.unseen.get_or_insert_with(|| self.image.clone());
+    }
+
+    pub(crate) fn look(&mut self) -> Vec<Event> {
+        let Some(new) = self.unseen.take() else { return Vec::new() };
+        let old = std::mem::replace(&mut self.image, new);
         let effects = self.machine.image_changed(&moment!(self), &old);
         effects.into_iter().flat_map(|it| self.perform(it)).collect()
+    }
+
+    fn change(&mut self, records: Vec<Record>) -> Vec<Event> {
+        let is_seen = self.unseen.is_none();
+        self.look_away();
+        let image = self.unseen.as_mut().unwrap();
+        for record in records {
+            let offset = image.offset + 1;
+            image.apply(&record, offset).unwrap();
+            image.offset = offset;
+        }
+        if is_seen { self.look() } else { Vec::new() }
     }
 }

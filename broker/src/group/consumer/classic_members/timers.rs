@@ -19,14 +19,21 @@ fn sync((group, member): &Key) -> Timer {
 
 impl State {
     /// It was heard of: its session begins anew.
-    pub(in crate::group::consumer) fn hear_classic(
+    pub(super) fn hear_classic(&mut self, moment: &Moment<'_>, key: &Key, session_ms: i32) {
+        let timer = Timer::ConsumerSession(Arc::clone(&key.0), Arc::clone(&key.1));
+        self.timers.set(timer, moment.now + millis(session_ms));
+    }
+
+    /// It is in from now on. What it had to do before the group was a classic one is void.
+    pub(in crate::group::consumer) fn begin_classic(
         &mut self,
         moment: &Moment<'_>,
         key: &Key,
         session_ms: i32,
     ) {
-        let timer = Timer::ConsumerSession(Arc::clone(&key.0), Arc::clone(&key.1));
-        self.timers.set(timer, moment.now + millis(session_ms));
+        self.timers.cancel(&join(key));
+        self.timers.cancel(&sync(key));
+        self.hear_classic(moment, key, session_ms);
     }
 
     /// It was told to join. When it was told so first counts.
