@@ -3,13 +3,14 @@
 use crate::world::{Client, start};
 use protocol::error::ErrorCode;
 use protocol::messages::join_group_request::JoinGroupRequestProtocol;
+use protocol::messages::leave_group_request::MemberIdentity;
 use protocol::messages::offset_commit_request::{
     OffsetCommitRequestPartition, OffsetCommitRequestTopic,
 };
 use protocol::messages::offset_fetch_request::OffsetFetchRequestTopic;
 use protocol::messages::{
-    DescribeGroupsRequest, FindCoordinatorRequest, GroupId, JoinGroupRequest, OffsetCommitRequest,
-    OffsetFetchRequest, Request, StrBytes, TopicName,
+    DescribeGroupsRequest, FindCoordinatorRequest, GroupId, JoinGroupRequest, LeaveGroupRequest,
+    OffsetCommitRequest, OffsetFetchRequest, Request, StrBytes, TopicName,
 };
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -122,12 +123,7 @@ async fn a_stop_sends_away_who_waits_for_other_members_and_is_quick() {
     let broker = broker(dir.path(), &["group.initial.rebalance.delay.ms=60000"]).await;
     let mut client = Client::connect(broker.addresses[0].1).await;
     found(&mut client, "g").await;
-    let join = JoinGroupRequest::default()
-        .with_group_id(GroupId(text("g")))
-        .with_session_timeout_ms(10_000)
-        .with_rebalance_timeout_ms(60_000)
-        .with_protocol_type(text("consumer"))
-        .with_protocols(vec![JoinGroupRequestProtocol::default().with_name(text("range"))]);
+    let join = join();
     // Since version 4 a member is given its id first.
     let named = client.ask(&join, 9).await;
     assert_eq!(named.error_code, ErrorCode::MemberIdRequired.code());
@@ -140,6 +136,36 @@ async fn a_stop_sends_away_who_waits_for_other_members_and_is_quick() {
     let (_, answer) = JoinGroupRequest::read_response(9, client.answer().await.unwrap()).unwrap();
     assert_eq!(answer.error_code, ErrorCode::NotCoordinator.code());
     assert!(since.elapsed() < Duration::from_secs(3), "{:?}", since.elapsed());
+}
+
+/// Clients that are closed during a rebalance do so, and wait a few seconds for the answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_member_that_waits_for_others_may_leave_on_the_same_connection() {
+    let dir = TempDir::new().unwrap();
+    let broker = broker(dir.path(), &["group.initial.rebalance.delay.ms=60000"]).await;
+    let mut client = Client::connect(broker.addresses[0].1).await;
+    found(&mut client, "g").await;
+    let named = client.ask(&join(), 9).await;
+    let id = named.member_id;
+    client.send(&join().with_member_id(id.clone()).frame(9, 7, "test").unwrap()).await;
+    let member = MemberIdentity::default().with_member_id(id);
+    let leave =
+        LeaveGroupRequest::default().with_group_id(GroupId(text("g"))).with_members(vec![member]);
+    client.send(&leave.frame(5, 8, "test").unwrap()).await;
+    let (_, joined) = JoinGroupRequest::read_response(9, client.answer().await.unwrap()).unwrap();
+    assert_eq!(joined.error_code, ErrorCode::UnknownMemberId.code());
+    let (_, left) = LeaveGroupRequest::read_response(5, client.answer().await.unwrap()).unwrap();
+    assert_eq!((left.error_code, left.members[0].error_code), (0, 0));
+    broker.stop().await;
+}
+
+fn join() -> JoinGroupRequest {
+    JoinGroupRequest::default()
+        .with_group_id(GroupId(text("g")))
+        .with_session_timeout_ms(10_000)
+        .with_rebalance_timeout_ms(60_000)
+        .with_protocol_type(text("consumer"))
+        .with_protocols(vec![JoinGroupRequestProtocol::default().with_name(text("range"))])
 }
 
 async fn has_member(client: &mut Client) -> bool {

@@ -226,9 +226,7 @@ impl Connection {
                     None => return Ok(Pause::Input),
                 },
             };
-            let overlaps = |earlier: &Waiting| {
-                (request.overlap, earlier.overlap) == (Overlap::Produce, Overlap::Produce)
-            };
+            let overlaps = |earlier: &Waiting| request.overlap.may_start_beside(earlier.overlap);
             if IN_FLIGHT_MAX <= self.waiting.len() || !self.waiting.iter().all(overlaps) {
                 self.park(request);
                 return Ok(Pause::Answers);
