@@ -1,10 +1,11 @@
 //! How long members that join at once take to a fair share, or (`--newcomers`) those who join a group
-//! that is settled, on Apache Kafka and on Highwater in turn, with the same members and settings.
-//! `cargo run -p compat-tests --example fair_share`.
+//! that is settled, on Apache Kafka and on Highwater in turn, with the same members and settings;
+//! with `--fresh` in the first group that a started broker has. `cargo run -p compat-tests --example fair_share`.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
     clippy::disallowed_methods,
+    clippy::indexing_slicing,
     reason = "a program run by hand, which stops at the first surprise"
 )]
 
@@ -17,6 +18,7 @@ use compat_tests::member::{Event, Mode, Story, owned, stories};
 use compat_tests::ownership::is_fair;
 use compat_tests::process::{Server, until};
 use nix::sys::signal::Signal;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -37,6 +39,27 @@ struct Options {
     partitions: usize,
     #[arg(long, default_value_t = 3)]
     rounds: usize,
+    /// Both brokers are started anew, on empty directories, for each group.
+    #[arg(long)]
+    fresh: bool,
+}
+
+/// Both brokers, and where their data is.
+struct Pair {
+    kafka: Kafka,
+    broker: Broker,
+    /// Last, so that nobody writes there any more.
+    _dirs: [TempDir; 2],
+}
+
+impl Pair {
+    fn start() -> Pair {
+        let dirs = [TempDir::new().unwrap(), TempDir::new().unwrap()];
+        let [theirs, ours] = &dirs;
+        let kafka = Kafka::start_with(theirs.path(), Quorum::Dynamic, PROPERTIES);
+        let broker = Broker::start(ours.path(), PROPERTIES);
+        Pair { kafka, broker, _dirs: dirs }
+    }
 }
 
 /// One group's way to fair shares.
@@ -96,20 +119,41 @@ fn measure(story: &Story, first: u64) -> Way {
     }
 }
 
+fn mean_and_median(mut times: Vec<u64>) -> [f64; 2] {
+    times.sort_unstable();
+    let seconds = |of: &[u64]| Duration::from_millis(of.iter().sum()).as_secs_f64();
+    let middle = times.len() / 2;
+    let median =
+        if times.len().is_multiple_of(2) { &times[middle - 1..=middle] } else { &times[middle..=middle] };
+    [&times, median].map(|of| 1000.0 * seconds(of) / f64::from(u32::try_from(of.len()).unwrap()))
+}
+
 fn main() {
     let options = Options::parse();
-    let (theirs, ours, logs) =
-        (TempDir::new().unwrap(), TempDir::new().unwrap(), TempDir::new().unwrap());
-    let kafka = Kafka::start_with(theirs.path(), Quorum::Dynamic, PROPERTIES);
-    let broker = Broker::start(ours.path(), PROPERTIES);
+    let logs = TempDir::new().unwrap();
+    let mut running = None;
+    let mut times = BTreeMap::<_, Vec<u64>>::new();
     println!("broker\tmode\tround\tms\tepoch\tcalls");
     for round in 0..options.rounds {
         for mode in [Mode::Cooperative, Mode::Consumer] {
-            for (broker, port) in [("kafka", kafka.port), ("highwater", broker.port)] {
+            if options.fresh {
+                running = None; // Ended before the next ones start.
+            }
+            let pair = running.get_or_insert_with(Pair::start);
+            for (broker, port) in [("kafka", pair.kafka.port), ("highwater", pair.broker.port)] {
                 let name = format!("{broker}-{}-{round}", mode.name());
                 let Way { ms, epoch, calls } = way(port, &options, mode, &name, logs.path());
                 println!("{broker}\t{}\t{round}\t{ms}\t{epoch}\t{calls}", mode.name());
+                times.entry((broker, mode.name())).or_default().push(ms);
             }
+        }
+    }
+    println!("\nmode\tms\tkafka\thighwater\tratio");
+    for mode in [Mode::Cooperative, Mode::Consumer].map(Mode::name) {
+        let of = |broker| times.get(&(broker, mode)).map(|it| mean_and_median(it.clone()));
+        let (Some(theirs), Some(ours)) = (of("kafka"), of("highwater")) else { continue };
+        for (what, theirs, ours) in [("mean", theirs[0], ours[0]), ("median", theirs[1], ours[1])] {
+            println!("{mode}\t{what}\t{theirs:.0}\t{ours:.0}\t{:.2}", theirs / ours);
         }
     }
 }
