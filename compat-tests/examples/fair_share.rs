@@ -123,8 +123,11 @@ fn mean_and_median(mut times: Vec<u64>) -> [f64; 2] {
     times.sort_unstable();
     let seconds = |of: &[u64]| Duration::from_millis(of.iter().sum()).as_secs_f64();
     let middle = times.len() / 2;
-    let median =
-        if times.len().is_multiple_of(2) { &times[middle - 1..=middle] } else { &times[middle..=middle] };
+    let median = if times.len().is_multiple_of(2) {
+        &times[middle - 1..=middle]
+    } else {
+        &times[middle..=middle]
+    };
     [&times, median].map(|of| 1000.0 * seconds(of) / f64::from(u32::try_from(of.len()).unwrap()))
 }
 

@@ -23,7 +23,7 @@ fn id(text: &str) -> GroupId {
     name(text).into()
 }
 
-fn commits(group: &str, offsets: &[Offset<'_>]) -> OffsetCommitRequest {
+pub(super) fn commits(group: &str, offsets: &[Offset<'_>]) -> OffsetCommitRequest {
     let topic = |(topic, partition, offset, metadata): &Offset<'_>| {
         let partition = commit::OffsetCommitRequestPartition::default()
             .with_partition_index(*partition)
@@ -38,7 +38,7 @@ fn commits(group: &str, offsets: &[Offset<'_>]) -> OffsetCommitRequest {
         .with_topics(offsets.iter().map(topic).collect())
 }
 
-fn fetches(version: i16, group: &str, topics: Asked<'_>) -> OffsetFetchRequest {
+pub(super) fn fetches(version: i16, group: &str, topics: Asked<'_>) -> OffsetFetchRequest {
     if 8 <= version {
         return batch(&[(group, topics)]);
     }
@@ -203,6 +203,10 @@ fn groups(ids: &[&str]) -> Vec<GroupId> {
     ids.iter().map(|text| id(text)).collect()
 }
 
+pub(super) fn delete(ids: &[&str]) -> DeleteGroupsRequest {
+    DeleteGroupsRequest::default().with_groups_names(groups(ids))
+}
+
 fn described(pair: &mut Pair) {
     let describe = |ids: &[&str]| DescribeGroupsRequest::default().with_groups(groups(ids));
     pair.each("one that only commits", 0..=6, |_, _| describe(&["g"]));
@@ -229,7 +233,7 @@ fn described(pair: &mut Pair) {
     pair.each("of two filters", 5..=5, |_, _| list(&["Empty", "Dead"], &["consumer", "classic"]));
 }
 
-fn forgets(group: &str, offsets: &[(&str, &[i32])]) -> OffsetDeleteRequest {
+pub(super) fn forgets(group: &str, offsets: &[(&str, &[i32])]) -> OffsetDeleteRequest {
     let partition = |number: &i32| {
         forget::OffsetDeleteRequestPartition::default().with_partition_index(*number)
     };
@@ -263,7 +267,6 @@ fn forgotten(pair: &mut Pair) {
         let group = format!("deleted{version}");
         let only = version..=version;
         pair.each("before it is deleted", 9..=9, |_, _| commits(&group, &[("data", 0, 1, None)]));
-        let delete = |ids: &[&str]| DeleteGroupsRequest::default().with_groups_names(groups(ids));
         pair.each("one", only.clone(), |_, _| delete(&[&group]));
         pair.each("one again", only.clone(), |_, _| delete(&[&group]));
         pair.each("what is left of it", 9..=9, |version, _| fetches(version, &group, None));

@@ -7,8 +7,8 @@ use protocol::messages::describe_topic_partitions_request::{Cursor, TopicRequest
 use protocol::messages::metadata_request::MetadataRequestTopic;
 use protocol::messages::{
     DescribeClusterRequest, DescribeLogDirsRequest, DescribeQuorumRequest,
-    DescribeTopicPartitionsRequest, FindCoordinatorRequest, ListPartitionReassignmentsRequest,
-    MetadataRequest, StrBytes,
+    DescribeTopicPartitionsRequest, FindCoordinatorRequest, ListConfigResourcesRequest,
+    ListPartitionReassignmentsRequest, MetadataRequest, StrBytes,
 };
 use uuid::Uuid;
 
@@ -55,6 +55,7 @@ pub(super) fn empty_cluster(pair: &mut Pair) {
             MetadataRequestTopic::default().with_topic_id(Uuid::from_u128(7)).with_name(None);
         metadata(version, Some(vec![topic]))
     });
+    pair.each("of none", 0..=1, |_, _| resources(&[]));
     pair.each("no reassignments", 0..=0, |_, _| {
         ListPartitionReassignmentsRequest::default().with_topics(None)
     });
@@ -155,4 +156,23 @@ pub(super) fn described(pair: &mut Pair) {
     pair.each("a transaction's coordinator without an id", 1..=3, |_, _| {
         FindCoordinatorRequest::default().with_key(name("")).with_key_type(7)
     });
+}
+
+/// What configs may be kept for.
+fn resources(kinds: &[i8]) -> ListConfigResourcesRequest {
+    ListConfigResourcesRequest::default().with_resource_types(kinds.to_vec())
+}
+
+/// Topics, brokers, their loggers, client metrics, groups; and what there is not.
+pub(super) fn named(pair: &mut Pair) {
+    pair.each("by name, of each kind", 0..=1, |_, _| resources(&[]));
+    for kind in [2, 16, 32] {
+        pair.each(&format!("by name, of kind {kind}"), 1..=1, |_, _| resources(&[kind]));
+    }
+    for kind in [4, 8] {
+        pair.each(&format!("of kind {kind}"), 1..=1, |_, _| resources(&[kind]));
+    }
+    pair.each("of brokers, either way", 1..=1, |_, _| resources(&[4, 8, 4]));
+    pair.each("of no kind", 1..=1, |_, _| resources(&[3]));
+    pair.each("of no kind among others", 1..=1, |_, _| resources(&[2, 3]));
 }

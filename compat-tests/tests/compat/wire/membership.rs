@@ -4,6 +4,7 @@ use super::member::{Member, text};
 use super::{Pair, Side};
 use compat_tests::process::until;
 use compat_tests::wire::Connection;
+use protocol::messages::consumer_group_heartbeat_request::TopicPartitions;
 use protocol::messages::leave_group_request::MemberIdentity;
 use protocol::messages::{
     FindCoordinatorRequest, GroupId, HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest,
@@ -40,6 +41,33 @@ impl Told<'_> {
     {
         let told = self.side.ask(request, version);
         self.steps.push((format!("{}\tv{} {step}", Q::KEY.name(), self.level), told));
+    }
+
+    /// Asks what `next` says, given the last answer, until it says that this was the one to tell.
+    pub(super) fn ask_until<Q: Request>(
+        &mut self,
+        step: &str,
+        version: i16,
+        mut next: impl FnMut(Option<&Q::Response>) -> (bool, Q),
+    ) where
+        Q::Response: Debug,
+    {
+        let mut connection = Connection::open(self.side.port).unwrap();
+        let mut request = next(None).1;
+        let answer = until(step, Duration::from_secs(60), || {
+            let answer = connection.ask(&request, version).unwrap();
+            let (is_it, then) = next(Some(&answer));
+            request = then;
+            is_it.then_some(answer)
+        });
+        let told = self.side.normal.text(&format!("{answer:?}"));
+        self.steps.push((format!("{}\tv{} {step}", Q::KEY.name(), self.level), told));
+    }
+
+    /// Of a topic, under the id that this side gave it.
+    pub(super) fn partitions(&self, topic: &str, numbers: &[i32]) -> Option<Vec<TopicPartitions>> {
+        let topic = TopicPartitions::default().with_topic_id(self.side.topic_id(topic));
+        Some(vec![topic.with_partitions(numbers.to_vec())])
     }
 
     fn hear<Q: Request>(&mut self, step: &str, member: &mut Member, newest: i16) -> Q::Response

@@ -1,6 +1,7 @@
 //! The same request bytes to Apache Kafka and to Highwater, every API at every version, and equal
 //! answers but for the rows of `docs/differences.tsv`.
 
+mod active_groups;
 mod admin;
 mod consumer_groups;
 mod controller;
@@ -180,6 +181,8 @@ fn equal_requests_get_equal_answers() {
     group_records::compare(&mut pair, their_dir.path(), our_dir.path());
     consumer_groups::told(&mut pair);
     mixed_groups::told(&mut pair);
+    active_groups::told(&mut pair);
+    lookup::named(&mut pair);
     admin::deletions(&mut pair);
     frames::refused(&mut pair);
     let rows = rows();
