@@ -19,12 +19,6 @@ impl Log {
         }
     }
 
-    /// They have changed otherwise than by an append: writes them, durably.
-    pub(super) fn replace_epochs(&self) -> Result<bool, Error> {
-        self.epochs_unsaved.store(true, Ordering::Release);
-        self.save_epochs()
-    }
-
     /// Writes what is not written, durably, and makes the folder's names durable with it. False:
     /// there is no room; no later snapshot of the producers may stand before it is done.
     pub(super) fn save_epochs(&self) -> Result<bool, Error> {

@@ -184,8 +184,6 @@ pub struct Cut {
 #[must_use = "the files stay on the disk until they are unlinked"]
 pub struct Doomed {
     pub paths: Vec<PathBuf>,
-    /// Bytes of log that were freed.
-    pub bytes: u64,
     /// Base offsets of the segments.
     pub segments: Vec<i64>,
 }

@@ -104,7 +104,6 @@ impl Log {
             segment.retire();
             let kinds = OF_A_SEGMENT.into_iter().chain([Kind::Snapshot]);
             self.rename_away(segment.base(), kinds, &mut doomed)?;
-            doomed.bytes += segment.size();
             doomed.segments.push(segment.base());
         }
         self.home.names_unsynced.store(true, Ordering::Release);

@@ -117,7 +117,8 @@ impl Log {
 
     /// What went must not be found in the file: other batches will stand there.
     fn must_replace_epochs(&self) -> Result<(), Error> {
-        if self.replace_epochs()? { Ok(()) } else { Err(io::Error::from(StorageFull).into()) }
+        self.epochs_unsaved.store(true, Ordering::Release);
+        if self.save_epochs()? { Ok(()) } else { Err(io::Error::from(StorageFull).into()) }
     }
 
     fn install(&self, writer: &mut Writer, segments: Vec<Arc<Segment>>) {

@@ -4,86 +4,29 @@
 //! what the other left.
 
 mod error;
+mod found;
 mod meta;
 pub mod name;
+mod scan;
 
 pub use error::OpenError;
+pub use found::{Found, look};
 pub use meta::MetaProperties;
 pub use name::{DirName, METADATA_DIR, METADATA_TOPIC, Suffix};
+pub use scan::{Scan, scan};
 
 use crate::checkpoint::{self, Offsets};
-use crate::disk::{self, Disk, Entry, File};
+use crate::disk::{self, Disk, File};
 use crate::error::Error;
 use crate::partition_metadata;
+use found::{LOCK, read_small};
 use parking_lot::Mutex;
 use protocol::ids::{TopicPartition, Uuid};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const LOCK: &str = ".lock";
 const CLEAN_SHUTDOWN: &str = ".kafka_cleanshutdown";
-const FILE_BYTES_MAX: usize = 64 << 10;
-
-/// What stands in a place that is meant to be a log directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// Nothing that anybody would miss: it may be formatted.
-    Empty,
-    Formatted(MetaProperties),
-    /// Something, by one of its names, but nothing that says whose it is: hands off.
-    Foreign(String),
-}
-
-/// Looks, and changes nothing. A place that is not there is empty.
-pub fn look(disk: &dyn Disk, dir: &Path) -> Result<Found, OpenError> {
-    let failed = |error| OpenError::Disk { dir: dir.to_owned(), error };
-    let path = dir.join(meta::NAME);
-    match read_small(disk, &path) {
-        Ok(Some(bytes)) => MetaProperties::parse(&bytes)
-            .map(Found::Formatted)
-            .map_err(|reason| OpenError::Malformed { path, reason }),
-        Ok(None) => {
-            let entries = match disk.list(dir) {
-                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Empty),
-                listed => listed.map_err(failed)?,
-            };
-            for entry in entries {
-                if !is_nothing(disk, dir, &entry).map_err(failed)? {
-                    return Ok(Found::Foreign(entry.name));
-                }
-            }
-            Ok(Found::Empty)
-        }
-        Err(error) => Err(failed(error)),
-    }
-}
-
-/// Whether an entry is what a file system, a lock, or a format that was interrupted leaves behind.
-fn is_nothing(disk: &dyn Disk, dir: &Path, entry: &Entry) -> io::Result<bool> {
-    Ok(match entry.name.as_str() {
-        "lost+found" => entry.is_dir,
-        LOCK | "meta.properties.tmp" => !entry.is_dir,
-        // The first snapshot is written before `meta.properties`; it holds no one's data.
-        METADATA_DIR if entry.is_dir => {
-            disk.list(&dir.join(METADATA_DIR))?.iter().all(|inner| is_first_snapshot(&inner.name))
-        }
-        _ => false,
-    })
-}
-
-fn is_first_snapshot(name: &str) -> bool {
-    name.strip_prefix("00000000000000000000-0000000000.checkpoint")
-        .is_some_and(|rest| matches!(rest, "" | ".tmp" | ".part"))
-}
-
-/// A file's bytes; None if there is none.
-fn read_small(disk: &dyn Disk, path: &Path) -> io::Result<Option<Vec<u8>>> {
-    match disk.open(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        opened => disk::read_whole(&*opened?, FILE_BYTES_MAX).map(Some),
-    }
-}
 
 /// A place that this process holds alone, whatever stands in it.
 #[derive(Debug)]
@@ -171,17 +114,6 @@ pub struct LogDir {
 struct Held {
     meta: MetaProperties,
     offline: Option<Arc<str>>,
-}
-
-/// What a scan found, by name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Scan {
-    pub partitions: Vec<TopicPartition>,
-    pub has_metadata: bool,
-    /// Folders with a suffix, and where they are.
-    pub waiting: Vec<(TopicPartition, Suffix, PathBuf)>,
-    /// Folders that are none of ours.
-    pub other: Vec<PathBuf>,
 }
 
 impl LogDir {
@@ -344,21 +276,6 @@ impl LogDir {
     pub fn total_bytes(&self) -> io::Result<u64> {
         self.disk.total_bytes(&self.path)
     }
-}
-
-/// The folders of a log directory. Needs no lock: `storage info` looks at a running broker's.
-pub fn scan(disk: &dyn Disk, dir: &Path) -> io::Result<Scan> {
-    let mut scan = Scan::default();
-    for entry in disk.list(dir)?.into_iter().filter(|entry| entry.is_dir) {
-        let path = dir.join(&entry.name);
-        match DirName::parse(&entry.name) {
-            DirName::Partition(partition) => scan.partitions.push(partition),
-            DirName::Metadata => scan.has_metadata = true,
-            DirName::Waiting(partition, suffix) => scan.waiting.push((partition, suffix, path)),
-            DirName::Other => scan.other.push(path),
-        }
-    }
-    Ok(scan)
 }
 
 /// Refuses directories that do not belong together: of several clusters or nodes, or one a copy.

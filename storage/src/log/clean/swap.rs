@@ -79,7 +79,6 @@ impl Log {
         for old in group.iter().rev() {
             old.retire();
             self.rename_away(old.base(), LOG_LAST, &mut doomed)?;
-            doomed.bytes += old.size();
             doomed.segments.push(old.base());
         }
         rename_all(&self.home, new.base(), Fate::Swap, Fate::Live)?;
