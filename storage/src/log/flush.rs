@@ -3,6 +3,7 @@
 use super::Log;
 use crate::error::{Error, is_out_of_files};
 use crate::partition_metadata;
+use crate::producer::Producers;
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -18,7 +19,7 @@ impl Log {
         if upto <= self.recovery_point() {
             return Ok(self.recovery_point());
         }
-        self.sync_all()
+        self.sync_all(self.due_snapshot())
     }
 
     /// Hands what was appended to the device, so that the next flush finds little to do. Takes no
@@ -29,11 +30,10 @@ impl Log {
         active.write_out().map_err(|error| self.disk_failed(error))
     }
 
-    /// The caller holds `flushing`.
-    fn sync_all(&self) -> Result<i64, Error> {
+    /// The caller holds `flushing`, and `snapshot` is of what was appended by now.
+    fn sync_all(&self, snapshot: Option<Producers>) -> Result<i64, Error> {
         let from = self.recovery_point();
         self.check_works()?;
-        let snapshot = self.due_snapshot();
         // What is written by now will be durable below; what comes meanwhile may be.
         let end = self.log_end();
         let synced = (|| {
@@ -123,7 +123,7 @@ impl Log {
             Ok::<(), Error>(())
         })();
         closed.map_err(|error| self.disk_failed(error))?;
-        self.sync_all()?;
+        self.sync_all(None)?;
         self.fail("the log is closed");
         self.is_closed.store(true, Ordering::Release);
         Ok(())

@@ -165,3 +165,15 @@ fn blocks_that_a_nearly_full_disk_gave_ahead_are_given_back() {
     log.roll(NOW).unwrap();
     assert!(used() < 1000, "{}", used());
 }
+
+#[test]
+fn a_close_that_finds_too_many_files_open_comes_to_its_end() {
+    let mut closed = 0;
+    for after in 0..6 {
+        let (log, disk) = log(LogConfig::default());
+        append(&log, 1);
+        disk.fail(Fault { os_error: 24, after, ..Fault::eio(Operation::Create) });
+        closed += usize::from(log.close().is_ok());
+    }
+    assert!(2 < closed, "{closed}");
+}
