@@ -46,8 +46,8 @@ pub enum Event {
     Synced { upto: i64 },
     /// The topic's config changed.
     Configured(Rules),
-    /// The controller decided anew: another epoch, or another in-sync set.
-    Decided(Term),
+    /// The controller decided anew: another epoch, or another in-sync set. With the rules of then.
+    Decided(Term, Rules),
 }
 
 /// What the caller must do.
@@ -95,7 +95,7 @@ impl Leader {
             Event::Appended { end } => self.end = self.end.max(end),
             Event::Synced { upto } => self.synced = self.synced.max(upto),
             Event::Configured(rules) => self.rules = rules,
-            Event::Decided(term) => self.term = term,
+            Event::Decided(term, rules) => (self.term, self.rules) = (term, rules),
         }
         let wants_sync = self.rules.durable && self.synced < self.end;
         let reached = self.reached();

@@ -61,7 +61,8 @@ fn below_the_minimum_the_watermark_rests_and_acks_all_is_refused() {
     assert_eq!(it.accepts(1), Ok(()));
     check(&mut it, Event::Appended { end: 12 }, None, false);
     assert_eq!(it.accepted(-1), Err(ErrorCode::NotEnoughReplicasAfterAppend));
-    check(&mut it, Event::Decided(term(6, &[1, 2, 3], &[1, 2])), Some(12), false);
+    let rules = Rules { min_insync_replicas: 2, durable: false };
+    check(&mut it, Event::Decided(term(6, &[1, 2, 3], &[1, 2]), rules), Some(12), false);
     assert_eq!((it.accepts(-1), it.epoch()), (Ok(()), 6));
 }
 
