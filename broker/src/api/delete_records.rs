@@ -78,7 +78,7 @@ fn delete(ctx: &Ctx, topic: &DeleteRecordsTopic, asked: &DeleteRecordsPartition)
     }
     let offset =
         log.delete_records_before(before).map_err(|error| partition.unreadable(error).code)?;
-    partition.wake_all();
+    partition.wake_readers();
     Ok(Start { offset, dir: Arc::clone(&partition.dir) })
 }
 

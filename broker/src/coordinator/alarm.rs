@@ -2,7 +2,7 @@
 
 use super::active::Wanted;
 use super::scene::Scene;
-use crate::partition::Wakeup;
+use crate::partition::{ACKS_ALL, Wakeup};
 use parking_lot::Mutex;
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,7 +76,7 @@ async fn reach(scene: &Scene, end: Option<i64>) {
     let Some(end) = end else { return pending().await };
     let wakeup = Wakeup::for_partitions(1);
     let _forgotten = Forgotten { scene, wakeup: &wakeup };
-    scene.partition.await_watermark(end, &wakeup);
+    scene.partition.await_promise(end, ACKS_ALL, &wakeup);
     wakeup.woken().await;
 }
 

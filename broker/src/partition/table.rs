@@ -153,10 +153,11 @@ impl Table {
         self.returned.subscribe()
     }
 
-    /// Has every request that waits for a partition look again, and answer with what there is.
+    /// Has every fetch that waits look again, and answer with what there is. What was appended is
+    /// answered as ever.
     pub fn close(&self) {
         self.is_closing.store(true, Ordering::SeqCst);
-        self.partitions().iter().for_each(|it| it.wake_all());
+        self.partitions().iter().for_each(|it| it.wake_readers());
     }
 
     pub fn is_closing(&self) -> bool {

@@ -1,6 +1,6 @@
 //! ConsumerGroupHeartbeat and ConsumerGroupDescribe, on a whole broker.
 
-use super::served::{Served, text};
+use super::served::{Served, soon, text};
 use protocol::error::ErrorCode;
 use protocol::messages::{
     ConsumerGroupDescribeRequest, ConsumerGroupHeartbeatRequest, GroupId, TopicName,
@@ -34,14 +34,17 @@ async fn entered(
     request: &ConsumerGroupHeartbeatRequest,
     version: i16,
 ) -> protocol::messages::ConsumerGroupHeartbeatResponse {
-    loop {
-        let answer = broker.ask(request, version).await;
-        let code = ErrorCode::from_code(answer.error_code).unwrap();
-        if !code.is_retriable() && code != ErrorCode::NotCoordinator {
-            return answer;
+    let entering = async {
+        loop {
+            let answer = broker.ask(request, version).await;
+            let code = ErrorCode::from_code(answer.error_code).unwrap();
+            if !code.is_retriable() && code != ErrorCode::NotCoordinator {
+                return answer;
+            }
+            tokio::task::yield_now().await;
         }
-        tokio::task::yield_now().await;
-    }
+    };
+    soon(entering).await
 }
 
 #[tokio::test]

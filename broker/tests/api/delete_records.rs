@@ -17,10 +17,15 @@ fn before(topic: &'static str, number: i32, offset: i64) -> DeleteRecordsRequest
     DeleteRecordsRequest::default().with_topics(vec![topic]).with_timeout_ms(1000)
 }
 
-async fn delete(broker: &Broker, request: DeleteRecordsRequest) -> (i16, i64) {
+async fn ask(broker: &Broker, request: DeleteRecordsRequest) -> (i16, i64) {
     let response = broker.wait(&request, 2).await;
     let said = &response.topics[0].partitions[0];
     (said.error_code, said.low_watermark)
+}
+
+/// Has the partition 0 of a topic begin at `offset`; code and where it begins.
+pub(crate) async fn delete(broker: &Broker, topic: &'static str, offset: i64) -> (i16, i64) {
+    ask(broker, before(topic, 0, offset)).await
 }
 
 #[tokio::test]
@@ -50,11 +55,11 @@ async fn what_is_not_on_disk_is_not_acknowledged() {
         let below = "/data/log-start-offset-checkpoint.tmp".into();
         broker.disk.fail(Fault { operation: Operation::Rename, below, after: 0, os_error });
         let code = ErrorCode::KafkaStorageError.code();
-        assert_eq!(delete(&broker, before("t", 0, 1)).await, (code, -1));
+        assert_eq!(ask(&broker, before("t", 0, 1)).await, (code, -1));
         assert_eq!(broker.ctx.dirs[0].failure().is_some(), is_broken);
         if !is_broken {
-            assert_eq!(delete(&broker, before("t", 0, 1)).await, (0, 1), "asked again, it is done");
-            assert_eq!(delete(&broker, before("t", 0, 0)).await, (0, 1));
+            assert_eq!(ask(&broker, before("t", 0, 1)).await, (0, 1), "asked again, it is done");
+            assert_eq!(ask(&broker, before("t", 0, 0)).await, (0, 1));
             append(&broker, "t", 0, batch(&["c"]));
             broker.partition("t", 0).log().delete_records_before(2).unwrap();
         }
@@ -65,8 +70,8 @@ async fn what_is_not_on_disk_is_not_acknowledged() {
 async fn minus_one_is_all_that_is_promised() {
     let broker = Broker::with_topic(1);
     append(&broker, "t", 0, batch(&["a", "b", "c"]));
-    assert_eq!(delete(&broker, before("t", 0, -1)).await, (0, 3));
-    assert_eq!(delete(&broker, before("t", 0, 1)).await, (0, 3), "a start never goes back");
+    assert_eq!(ask(&broker, before("t", 0, -1)).await, (0, 3));
+    assert_eq!(ask(&broker, before("t", 0, 1)).await, (0, 3), "a start never goes back");
 }
 
 #[tokio::test]
@@ -83,6 +88,6 @@ async fn what_cannot_be_deleted_is_refused() {
         (before("compacted", 0, 0), ErrorCode::PolicyViolation),
         (before("__consumer_offsets", 0, 0), ErrorCode::InvalidTopicException),
     ] {
-        assert_eq!(delete(&broker, request).await, (code.code(), -1));
+        assert_eq!(ask(&broker, request).await, (code.code(), -1));
     }
 }

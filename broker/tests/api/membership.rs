@@ -1,6 +1,6 @@
 //! Classic members of a group, on a whole broker.
 
-use super::served::{Served, text};
+use super::served::{Served, soon, text};
 use protocol::error::ErrorCode;
 use protocol::messages::join_group_request::JoinGroupRequestProtocol;
 use protocol::messages::leave_group_request::MemberIdentity;
@@ -73,14 +73,16 @@ async fn first(broker: &Served) -> JoinGroupResponse {
 
 /// Waits until the member hears that it is to join again.
 async fn hears_of_rebalance(broker: &Served, member: &JoinGroupResponse) {
-    loop {
-        let answer = broker.ask(&heartbeat(member), 4).await;
-        if answer.error_code != CODE_NONE {
-            assert_eq!(answer.error_code, ErrorCode::RebalanceInProgress.code());
-            return;
+    let hearing = async {
+        loop {
+            let answer = broker.ask(&heartbeat(member), 4).await;
+            if answer.error_code != CODE_NONE {
+                return answer.error_code;
+            }
+            tokio::task::yield_now().await;
         }
-        tokio::task::yield_now().await;
-    }
+    };
+    assert_eq!(soon(hearing).await, ErrorCode::RebalanceInProgress.code());
 }
 
 #[tokio::test]

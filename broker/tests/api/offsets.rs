@@ -1,6 +1,6 @@
 //! Committed offsets, and the groups that are listed and deleted with them, on a whole broker.
 
-use super::served::{Served, text};
+use super::served::{Served, soon, text};
 use protocol::error::ErrorCode;
 use protocol::messages::find_coordinator_request::FindCoordinatorRequest;
 use protocol::messages::join_group_request::JoinGroupRequestProtocol;
@@ -30,11 +30,14 @@ async fn broker() -> Served {
     broker.ask(&find, 4).await;
     for group in ["g", "h", "i"] {
         // Until all have read their logs.
-        while codes(&commit(&broker, 9, group, &[("t", 9, 0)]).await) != [NOT_THERE]
-            || fetch(&broker, 9, group, None).await.groups[0].error_code != 0
-        {
-            tokio::task::yield_now().await;
-        }
+        let loaded = async {
+            while codes(&commit(&broker, 9, group, &[("t", 9, 0)]).await) != [NOT_THERE]
+                || fetch(&broker, 9, group, None).await.groups[0].error_code != 0
+            {
+                tokio::task::yield_now().await;
+            }
+        };
+        soon(loaded).await;
     }
     broker
 }
@@ -207,9 +210,12 @@ async fn offsets_are_deleted_one_by_one_or_with_their_topic() {
         .with_topic_names(vec![text("t").into()])
         .with_timeout_ms(10_000);
     broker.ask(&request, 5).await;
-    while offsets(&fetch(&broker, 9, "g", None).await) != named(&[("u", 0, 3)]) {
-        tokio::task::yield_now().await;
-    }
+    let forgotten = async {
+        while offsets(&fetch(&broker, 9, "g", None).await) != named(&[("u", 0, 3)]) {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(forgotten).await;
     broker.stop().await;
 }
 

@@ -1,10 +1,13 @@
 //! Produce: what is accepted, what is refused and how, and when it is answered.
 
-use crate::broker::{Broker, NOW_MS, batch, builder, response};
+use crate::broker::{Broker, NODE, NOW_MS, batch, builder, response};
+use crate::delete_records;
+use crate::served::soon;
 use broker::api::{Close, Reply};
 use broker::partition::Partition;
 use broker::partition::dir::Syncs;
 use bytes::Bytes;
+use kraft::record::PartitionChangeRecord;
 use protocol::compression::Codec;
 use protocol::error::ErrorCode;
 use protocol::ids::Uuid;
@@ -13,7 +16,9 @@ use protocol::messages::produce_response::PartitionProduceResponse;
 use protocol::messages::{ProduceRequest, ProduceResponse, StrBytes};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use storage::disk::sim::{Fault, Operation};
+use tokio::time::Instant;
 
 pub(crate) fn to(topic: &str, number: i32, acks: i16, records: Bytes) -> ProduceRequest {
     let data = PartitionProduceData::default().with_index(number).with_records(Some(records));
@@ -232,6 +237,49 @@ async fn with_one_ack_a_durable_topic_answers_no_sooner() {
     assert_eq!((said(&response).error_code, said(&response).base_offset), (0, 0));
 }
 
+#[tokio::test(start_paused = true)]
+async fn one_ack_waits_for_the_disk_and_for_no_replica() {
+    let mut broker = Broker::new();
+    let id = broker.create("t", 1, &[("flush.messages", "1"), ("min.insync.replicas", "2")]);
+    let another = PartitionChangeRecord {
+        topic_id: id,
+        partition_id: 0,
+        replicas: Some(vec![NODE, 2]),
+        ..PartitionChangeRecord::default()
+    };
+    broker.apply(vec![another.into()]);
+    let response = broker.ask(&to("t", 0, -1, batch(&["a"])), 9);
+    assert_eq!(said(&response).error_code, ErrorCode::NotEnoughReplicas.code());
+    let (partition, begin) = (broker.partition("t", 0), Instant::now());
+    let request = to("t", 0, 1, batch(&["a"]));
+    let syncing = async { assert!(partition.sync()) };
+    let (response, ()) = tokio::join!(biased; broker.wait(&request, 9), syncing);
+    assert_eq!((said(&response).error_code, begin.elapsed()), (0, Duration::ZERO));
+    assert_eq!(partition.log().high_watermark(), 0, "too few have it for others to see");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_the_disk_is_answered_by_the_disk_whatever_else_happens() {
+    let (mut broker, partition) = durable();
+    assert!(broker.send(&to("t", 0, 0, batch(&["a"])), 9).is_ok());
+    assert!(partition.sync());
+    for acks in [1, -1] {
+        let Ok(Reply::Later(answer)) = broker.send(&to("t", 0, acks, batch(&["b"])), 9) else {
+            panic!("it waits for the disk");
+        };
+        let happening = async {
+            assert_eq!(delete_records::delete(&broker, "t", 1).await, (0, 1));
+            broker.configure("t", "retention.ms", "1000000000");
+            broker.ctx.partitions.close();
+            tokio::task::yield_now().await;
+            assert!(partition.sync());
+        };
+        let (answer, ()) = tokio::join!(biased; answer, happening);
+        let response = response::<ProduceRequest>(answer.unwrap(), 9);
+        assert_eq!(said(&response).error_code, 0, "acks={acks}");
+    }
+}
+
 #[tokio::test]
 async fn so_many_records_are_synced_without_waiting_for_the_clock() {
     let mut broker = Broker::new();
@@ -241,9 +289,12 @@ async fn so_many_records_are_synced_without_waiting_for_the_clock() {
     assert_eq!(partition.log().synced(), 0);
     broker.ask(&to("t", 0, 1, batch(&["c"])), 9);
     // The clock stands still, so no chore is due.
-    while partition.log().synced() < 3 {
-        tokio::task::yield_now().await;
-    }
+    let synced = async {
+        while partition.log().synced() < 3 {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon(synced).await;
     tokio::task::spawn_blocking(|| upkeep.stop()).await.unwrap();
 }
 

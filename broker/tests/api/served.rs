@@ -8,7 +8,9 @@ use kraft::env::{Env, os};
 use protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use protocol::messages::{CreateTopicsRequest, Request, StrBytes};
 use std::sync::Arc;
+use std::time::Duration;
 use storage::disk::sim::SimDisk;
+use tokio::time::timeout;
 
 /// What its operator said.
 const PROPERTIES: &str = "process.roles=broker,controller\n\
@@ -87,6 +89,11 @@ impl Served {
         let answer = self.ask(&create(vec![topic(name, partitions)]), 7).await;
         assert_eq!(answer.topics[0].error_code, 0);
     }
+}
+
+/// Waits for what must come, but not for ever.
+pub(crate) async fn soon<T>(coming: impl Future<Output = T>) -> T {
+    timeout(Duration::from_secs(60), coming).await.unwrap()
 }
 
 pub(crate) fn text(text: &str) -> StrBytes {

@@ -7,6 +7,8 @@ use protocol::error::ErrorCode;
 
 /// In place of a number of replicas: all that are in sync.
 pub const ACKS_ALL: i16 = -1;
+/// The leader alone.
+pub const ACKS_LEADER: i16 = 1;
 
 /// What the leader of one partition knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +57,8 @@ pub enum Event {
 pub struct Effects {
     /// The high watermark rose to this offset: tell the log, and whoever waits.
     pub watermark: Option<i64>,
+    /// What the leader itself promises to have rose to this offset: tell who waits for no more.
+    pub kept: Option<i64>,
     /// Something was appended that only a sync makes visible.
     pub wants_sync: bool,
 }
@@ -90,6 +94,7 @@ impl Leader {
 
     /// Moves on by one event.
     pub fn step(&mut self, event: Event) -> Effects {
+        let before = self.kept();
         match event {
             // Two appends may report in either order, so an end never falls.
             Event::Appended { end } => self.end = self.end.max(end),
@@ -97,18 +102,19 @@ impl Leader {
             Event::Configured(rules) => self.rules = rules,
             Event::Decided(term, rules) => (self.term, self.rules) = (term, rules),
         }
-        let wants_sync = self.rules.durable && self.synced < self.end;
-        let reached = self.reached();
-        if reached <= self.watermark {
-            return Effects { watermark: None, wants_sync };
-        }
-        self.watermark = reached;
-        Effects { watermark: Some(reached), wants_sync }
+        let (after, reached) = (self.kept(), self.reached());
+        let effects = Effects {
+            watermark: (self.watermark < reached).then_some(reached),
+            kept: (before < after).then_some(after),
+            wants_sync: self.rules.durable && self.synced < self.end,
+        };
+        self.watermark = self.watermark.max(reached);
+        effects
     }
 
     /// What every in-sync replica has. Alone, that is what the leader itself has.
     fn reached(&self) -> i64 {
-        // Below the minimum nothing more is promised, not even to acks=1 (KIP-966).
+        // Below the minimum nothing more is shown, whatever the acks it was appended with (KIP-966).
         if self.lacks_replicas() {
             return self.watermark;
         }

@@ -13,7 +13,8 @@ fn leader(min_insync_replicas: usize, durable: bool, isr: &[i32]) -> Leader {
 
 #[track_caller]
 fn check(leader: &mut Leader, event: Event, watermark: Option<i64>, wants_sync: bool) {
-    assert_eq!(leader.step(event), Effects { watermark, wants_sync });
+    let effects = leader.step(event);
+    assert_eq!((effects.watermark, effects.wants_sync), (watermark, wants_sync));
 }
 
 #[test]
@@ -44,6 +45,22 @@ fn a_durable_topic_answers_nobody_before_it_is_synced() {
     it.step(Event::Appended { end: 12 });
     assert_eq!([-1, 1].map(|acks| it.promised(acks)), [10, 12]);
     assert_eq!(it.accepted(1), Ok(()));
+}
+
+#[test]
+fn what_the_leader_has_is_told_whoever_else_is_in_sync() {
+    let mut it = leader(2, true, &[1]);
+    let kept = |it: &mut Leader, event| {
+        let effects = it.step(event);
+        assert_eq!(effects.watermark, None, "too few are in sync");
+        effects.kept
+    };
+    assert_eq!(kept(&mut it, Event::Appended { end: 12 }), None);
+    assert_eq!(kept(&mut it, Event::Synced { upto: 11 }), Some(11));
+    assert_eq!(kept(&mut it, Event::Synced { upto: 11 }), None);
+    let rules = Rules { min_insync_replicas: 2, durable: false };
+    assert_eq!(kept(&mut it, Event::Configured(rules)), Some(12));
+    assert_eq!(kept(&mut it, Event::Appended { end: 14 }), Some(14));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::Partition;
 use crate::metrics::Traffic;
 use crate::partition::fault::Fault;
 use crate::partition::leader::{ACKS_ALL, Event, Leader};
-use crate::partition::waiters::Wakeup;
+use crate::partition::waiters::{PLENTY, Wakeup};
 use bytes::Bytes;
 use protocol::error::ErrorCode;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl Partition {
         if let Ok(appended) = &appended
             && !appended.duplicate
         {
-            self.moved(bytes);
+            self.moved(bytes, appended.last_offset + 1);
         }
         appended
     }
@@ -97,13 +97,13 @@ impl Partition {
         self.count(more);
     }
 
-    /// The log has grown by `bytes`.
-    fn moved(self: &Arc<Partition>, bytes: u64) {
+    /// The log has grown by `bytes`, to `end`, and perhaps beyond.
+    pub(super) fn moved(self: &Arc<Partition>, bytes: u64, end: i64) {
         let behind = self.unsynced.add(bytes);
         if self.dir.appended(bytes, behind) {
             self.dir.write_back(Arc::clone(self) as _);
         }
-        let effects = {
+        let (effects, is_visible) = {
             let mut role = self.role.lock();
             let Some(leader) = role.leader_mut() else {
                 // Whoever retired it may have looked before there was anything to give back.
@@ -112,11 +112,12 @@ impl Partition {
                 }
                 return;
             };
-            self.stepped(leader, Event::Appended { end: self.log.log_end() })
+            let effects = self.stepped(leader, Event::Appended { end: self.log.log_end() });
+            (effects, end <= leader.watermark())
         };
-        if let Some(watermark) = effects.watermark {
-            self.waiters.advanced(watermark, self.gained(bytes));
-        }
+        // By whom the watermark was raised past it, by this append or by a later one, is the same.
+        let gained = if is_visible { self.gained(bytes) } else { 0 };
+        self.waiters.advanced(effects, gained);
         self.want_sync(effects.wants_sync);
     }
 
@@ -124,7 +125,7 @@ impl Partition {
     /// open or just ended, more may become visible than was appended.
     fn gained(&self, bytes: u64) -> i64 {
         let held_back = self.log.last_stable_offset() < self.log.high_watermark();
-        let bytes = if held_back { i64::MAX / 4 } else { i64::try_from(bytes).unwrap_or(0) };
+        let bytes = if held_back { PLENTY } else { i64::try_from(bytes).unwrap_or(0) };
         bytes.max(1)
     }
 
@@ -141,14 +142,12 @@ impl Partition {
         }
     }
 
-    /// Wakes `wakeup` once when the watermark reaches `end`, which it may have already. Whoever
-    /// leads alone in sync, as every leader here does, has synced as much then.
-    pub fn await_watermark(&self, end: i64, wakeup: &Arc<Wakeup>) {
-        self.waiters.add_writer(end, wakeup);
-        match self.acknowledged(end, ACKS_ALL) {
-            None => {}
-            Some(Ok(())) => self.waiters.advanced(self.log.high_watermark(), 1),
-            Some(Err(_)) => self.waiters.wake_all(),
+    /// Wakes `wakeup` once when an append with these `acks` that ends before `end` may be answered,
+    /// which it may already.
+    pub fn await_promise(&self, end: i64, acks: i16, wakeup: &Arc<Wakeup>) {
+        self.waiters.add_writer(acks, end, wakeup);
+        if self.acknowledged(end, acks).is_some() {
+            self.waiters.promised(acks, end);
         }
     }
 }

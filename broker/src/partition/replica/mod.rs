@@ -9,7 +9,7 @@ mod unsynced;
 
 use super::dir::Dir;
 use super::leader::{Effects, Event, Leader, Rules, Term};
-use super::waiters::{Waiters, Wakeup};
+use super::waiters::{PLENTY, Waiters, Wakeup};
 use crate::metrics::{PartitionTraffic, Traffic};
 use parking_lot::Mutex;
 use protocol::error::ErrorCode;
@@ -65,6 +65,9 @@ impl Partition {
     pub fn lead(self: &Arc<Partition>, term: Term, rules: Rules) {
         let effects = {
             let mut role = self.role.lock();
+            if !role.takes_part() {
+                return;
+            }
             if let Some(leader) = role.leader_mut() {
                 self.stepped(leader, Event::Decided(term, rules))
             } else {
@@ -151,15 +154,19 @@ impl Partition {
         effects
     }
 
-    /// Tells whoever waited for `effects`. How much more is visible now is not known.
+    /// Tells whoever waited for `effects`. How much more readers see is not known.
     fn tell(&self, effects: Effects) {
-        if let Some(watermark) = effects.watermark {
-            self.waiters.advanced(watermark, i64::MAX / 4);
-        }
+        let bytes = if effects.watermark.is_some() { PLENTY } else { 0 };
+        self.waiters.advanced(effects, bytes);
     }
 
-    /// Whoever waits must look again: the directory failed, or the log was cut at its start.
-    pub fn wake_all(&self) {
+    /// Whoever waits for bytes must look again: the log was cut at its start, or the broker stops.
+    pub fn wake_readers(&self) {
+        self.waiters.wake_readers();
+    }
+
+    /// Whoever waits for anything must look again, because it will not come.
+    pub(super) fn wake_all(&self) {
         self.waiters.wake_all();
     }
 
@@ -167,3 +174,6 @@ impl Partition {
         self.waiters.remove(wakeup);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,9 @@
-//! Who waits for a partition to move: fetches for bytes, produces for the high watermark.
+//! Who waits for a partition to move: fetches for bytes, produces for what is promised.
 //!
 //! A waiting request is one `Wakeup`, whatever number of partitions it waits for. An append asks
 //! one atomic whether anybody waits, and pays nothing else when nobody does.
 
+use super::leader::{ACKS_ALL, ACKS_LEADER, Effects};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub struct Wakeup {
 
 /// More than any request lacks: appends count while it is being found out how much that is.
 const UNKNOWN: i64 = i64::MAX / 2;
+/// More bytes than any fetch lacks, for when nobody knows how many came.
+pub const PLENTY: i64 = i64::MAX / 4;
 
 impl Wakeup {
     /// For a fetch. Register it first, then [`Wakeup::arm`], then read, then [`Wakeup::lack`].
@@ -68,8 +71,36 @@ pub struct Waiters {
 #[derive(Debug, Default)]
 struct Lists {
     readers: Vec<Arc<Wakeup>>,
-    /// Ascending by the watermark they wait for.
-    writers: VecDeque<(i64, Arc<Wakeup>)>,
+    /// Those that wait for all in sync, and those that wait for this broker alone.
+    for_all: Writers,
+    for_leader: Writers,
+}
+
+impl Lists {
+    fn writers(&mut self, acks: i16) -> &mut Writers {
+        if acks == ACKS_ALL { &mut self.for_all } else { &mut self.for_leader }
+    }
+}
+
+/// Ascending by the offset that must be promised.
+#[derive(Debug, Default)]
+struct Writers(VecDeque<(i64, Arc<Wakeup>)>);
+
+impl Writers {
+    fn add(&mut self, end: i64, wakeup: &Arc<Wakeup>) {
+        let at = self.0.partition_point(|(other, _)| *other <= end);
+        self.0.insert(at, (end, Arc::clone(wakeup)));
+    }
+
+    /// Everything below `promised` is.
+    fn release(&mut self, promised: i64) {
+        let reached = self.0.partition_point(|(end, _)| *end <= promised);
+        self.0.drain(..reached).for_each(|(_, writer)| writer.gain(1));
+    }
+
+    fn remove(&mut self, wakeup: &Arc<Wakeup>) {
+        self.0.retain(|(_, it)| !Arc::ptr_eq(it, wakeup));
+    }
 }
 
 impl Waiters {
@@ -79,12 +110,11 @@ impl Waiters {
         self.count(&lists);
     }
 
-    /// Waits until the high watermark is `offset` or above. Call [`Waiters::advanced`] afterwards
-    /// with the present one, which may have passed in between.
-    pub fn add_writer(&self, offset: i64, wakeup: &Arc<Wakeup>) {
+    /// Waits until everything below `end` is promised to who asked for these `acks`. Look
+    /// afterwards whether it has become so in between, and call [`Waiters::promised`] then.
+    pub fn add_writer(&self, acks: i16, end: i64, wakeup: &Arc<Wakeup>) {
         let mut lists = self.lists.lock();
-        let at = lists.writers.partition_point(|(other, _)| *other <= offset);
-        lists.writers.insert(at, (offset, Arc::clone(wakeup)));
+        lists.writers(acks).add(end, wakeup);
         self.count(&lists);
     }
 
@@ -93,29 +123,48 @@ impl Waiters {
         if let Some(at) = lists.readers.iter().position(|it| Arc::ptr_eq(it, wakeup)) {
             lists.readers.swap_remove(at);
         }
-        lists.writers.retain(|(_, it)| !Arc::ptr_eq(it, wakeup));
+        lists.for_all.remove(wakeup);
+        lists.for_leader.remove(wakeup);
         self.count(&lists);
     }
 
-    /// The watermark is now `watermark`, and readers see `bytes` more than before.
-    pub fn advanced(&self, watermark: i64, bytes: i64) {
+    /// The leader has moved on, and readers see `bytes` more than before.
+    pub fn advanced(&self, effects: Effects, bytes: i64) {
         if self.nobody() {
             return;
         }
         let mut lists = self.lists.lock();
-        for reader in &lists.readers {
-            reader.gain(bytes);
+        if 0 < bytes {
+            lists.readers.iter().for_each(|reader| reader.gain(bytes));
         }
-        let reached = lists.writers.partition_point(|(offset, _)| *offset <= watermark);
-        for (_, writer) in lists.writers.drain(..reached) {
-            writer.gain(1);
+        if let Some(watermark) = effects.watermark {
+            lists.for_all.release(watermark);
+        }
+        if let Some(kept) = effects.kept {
+            lists.for_leader.release(kept);
         }
         self.count(&lists);
     }
 
-    /// Something changed that every request must look at: leadership, deletion, a dead disk.
+    /// Everything below `end` is promised to who asked for these `acks`, or never will be.
+    pub fn promised(&self, acks: i16, end: i64) {
+        let mut lists = self.lists.lock();
+        lists.writers(acks).release(end);
+        self.count(&lists);
+    }
+
+    /// Something changed that readers must look at.
+    pub fn wake_readers(&self) {
+        if !self.nobody() {
+            self.lists.lock().readers.iter().for_each(|reader| reader.gain(UNKNOWN));
+        }
+    }
+
+    /// Nothing will be as anybody waits for it: leadership, deletion, a dead disk.
     pub fn wake_all(&self) {
-        self.advanced(i64::MAX, UNKNOWN);
+        self.wake_readers();
+        self.promised(ACKS_ALL, i64::MAX);
+        self.promised(ACKS_LEADER, i64::MAX);
     }
 
     /// Pairs with the store in `count`: whoever registers looks at the partition afterwards, and
@@ -126,7 +175,8 @@ impl Waiters {
     }
 
     fn count(&self, lists: &Lists) {
-        let waiting = lists.readers.len().saturating_add(lists.writers.len());
+        let Lists { readers, for_all, for_leader } = lists;
+        let waiting = readers.len() + for_all.0.len() + for_leader.0.len();
         self.waiting.store(u32::try_from(waiting).unwrap_or(u32::MAX), Ordering::SeqCst);
         fence(Ordering::SeqCst);
     }

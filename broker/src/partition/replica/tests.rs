@@ -1,0 +1,89 @@
+//! What a partition tells those who wait for it, on a disk in memory.
+
+use super::*;
+use crate::partition::dir::Syncs;
+use crate::partition::leader::ACKS_LEADER;
+use crate::partition::waiters::Wakeup;
+use bytes::Bytes;
+use protocol::records::builder::BatchBuilder;
+use std::path::Path;
+use std::pin::pin;
+use std::task::{Context, Waker};
+use storage::disk::Disk;
+use storage::disk::sim::SimDisk;
+use storage::log::{AppendContext, Open, Origin};
+use storage::log_dir::{Claim, MetaProperties};
+
+const NODE: i32 = 1;
+
+fn partition(rules: Rules) -> Arc<Partition> {
+    let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
+    let claim = Claim::take(Arc::clone(&disk), Path::new("/data")).unwrap();
+    let log_dir = claim.format(MetaProperties::new("cluster", NODE, Uuid([1; 16]))).unwrap();
+    let dir = Arc::new(Dir::new(Arc::new(log_dir), true, 0));
+    let at = TopicPartition::new("t", 0);
+    let path = dir.log_dir().unwrap().partition_path(&at);
+    let log = Log::open(Open::new(disk, path, Arc::default(), 0)).unwrap().0;
+    let partition = Arc::new(Partition::new(at, Uuid([2; 16]), dir, Arc::new(log)));
+    partition.lead(term(), rules);
+    partition
+}
+
+fn term() -> Term {
+    Term { epoch: 0, replicas: [NODE].into(), isr: [NODE].into() }
+}
+
+fn batch() -> Bytes {
+    BatchBuilder::new(0).key_value(0, b"k", b"v").build().unwrap()
+}
+
+fn rules(durable: bool) -> Rules {
+    Rules { min_insync_replicas: 1, durable }
+}
+
+fn is_woken(wakeup: &Wakeup) -> bool {
+    let mut woken = pin!(wakeup.woken());
+    woken.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
+}
+
+#[test]
+fn bytes_are_counted_whoever_raises_the_watermark_past_them() {
+    let partition = partition(rules(false));
+    let size = batch().len() as u64;
+    let fetch = Wakeup::for_bytes();
+    partition.await_bytes(&fetch);
+    fetch.arm();
+    assert!(fetch.lack(i64::try_from(2 * size).unwrap()));
+    // One append is overtaken by another before it can tell that the log has grown.
+    let context = AppendContext { leader_epoch: 0, now_ms: 0, origin: Origin::Client };
+    let overtaken = partition.log().append(batch(), &context).unwrap();
+    partition.append(batch(), ACKS_LEADER, 0).unwrap();
+    assert!(!is_woken(&fetch));
+    partition.moved(size, overtaken.last_offset + 1);
+    assert!(is_woken(&fetch), "both are there");
+}
+
+#[test]
+fn what_is_gone_leads_no_more_and_owes_nothing() {
+    let partition = partition(rules(true));
+    partition.append(batch(), ACKS_LEADER, 0).unwrap();
+    partition.retire();
+    partition.lead(term(), rules(true));
+    partition.leave();
+    partition.resign();
+    assert!(partition.is_gone());
+    assert_eq!(partition.leader_epoch(-1), Err(ErrorCode::NotLeaderOrFollower));
+    // An append that had begun before.
+    partition.moved(100, 2);
+    assert_eq!(partition.behind_bytes(), 0);
+    assert!(partition.sync() && partition.dir.failure().is_none());
+}
+
+#[test]
+fn who_leaves_does_not_lead_again() {
+    let partition = partition(rules(false));
+    partition.leave();
+    partition.lead(term(), rules(false));
+    assert_eq!(partition.leader_epoch(-1), Err(ErrorCode::NotLeaderOrFollower));
+    assert!(!partition.is_gone());
+}
