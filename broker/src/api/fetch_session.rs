@@ -197,15 +197,22 @@ impl FetchSessions {
         mut random: impl FnMut() -> u64,
     ) -> i32 {
         let mut slots = self.slots.lock();
-        if self.slots_max <= slots.len() {
-            let Some(id) = evictable(&slots, from_follower, answers.len(), now) else {
-                return NO_SESSION;
-            };
+        let going = if slots.len() < self.slots_max {
+            None
+        } else {
+            match evictable(&slots, from_follower, answers.len(), now) {
+                None => return NO_SESSION,
+                it => it,
+            }
+        };
+        // Nobody goes for one that does not fit either way.
+        let freed = going.and_then(|id| slots.get(&id)).map_or(0, |slot| slot.partitions);
+        if self.partitions_max < partitions(&slots) - freed + answers.len() {
+            return NO_SESSION;
+        }
+        if let Some(id) = going {
             slots.remove(&id);
             self.evictions.count();
-        }
-        if self.partitions_max < partitions(&slots) + answers.len() {
-            return NO_SESSION;
         }
         let id = loop {
             // 31 bits, and a client reads 0 as none.
@@ -388,18 +395,38 @@ mod tests {
             .with_topics(vec![topic])
     }
 
+    /// Has a session made of these partitions; 0: there is none.
+    fn begin(sessions: &FetchSessions, numbers: std::ops::Range<i32>, now: Duration) -> i32 {
+        let fetching = sessions.open(&request(0, 0, numbers), 12, false, now).unwrap();
+        let items = fetching.items.iter().cloned();
+        let mut answers = items.map(|item| (item, PartitionData::default())).collect();
+        let mut id = 0;
+        let next = || {
+            id += 1;
+            id << 33
+        };
+        fetching.close(sessions, &mut answers, now, next).unwrap()
+    }
+
+    #[test]
+    fn nobody_goes_for_a_session_that_does_not_fit() {
+        let sessions = FetchSessions { partitions_max: 5, ..FetchSessions::new(2) };
+        let old = begin(&sessions, 0..2, Duration::ZERO);
+        begin(&sessions, 0..2, Duration::ZERO);
+        let late = EVICTION_AGE + Duration::from_secs(1);
+        assert_eq!(begin(&sessions, 0..4, late), NO_SESSION);
+        assert_eq!((sessions.size(), sessions.evictions()), ((2, 4), 0));
+        assert!(sessions.open(&request(old, 1, 0..0), 12, false, late).is_ok());
+        assert_ne!(begin(&sessions, 0..3, late), NO_SESSION, "it takes the place of the other");
+        assert_eq!((sessions.size(), sessions.evictions()), ((2, 5), 1));
+    }
+
     #[test]
     fn sessions_hold_no_more_partitions_than_they_may() {
         let sessions = FetchSessions { partitions_max: 5, ..FetchSessions::new(10) };
         let now = Duration::ZERO;
         let open = |request: &FetchRequest| sessions.open(request, 12, false, now);
-        let begin = |numbers| {
-            let fetching = open(&request(0, 0, numbers)).unwrap();
-            let items = fetching.items.iter().cloned();
-            let mut answers = items.map(|item| (item, PartitionData::default())).collect();
-            let id = u64::try_from(sessions.size().0).unwrap() + 1;
-            fetching.close(&sessions, &mut answers, now, || id << 33).unwrap()
-        };
+        let begin = |numbers| begin(&sessions, numbers, now);
         let (first, second) = (begin(0..2), begin(0..2));
         assert_ne!((first, second), (NO_SESSION, NO_SESSION));
         assert_eq!(begin(0..2), NO_SESSION, "it says everything each time");
