@@ -31,15 +31,18 @@ impl Handler for DescribeProducers {
                 return failed(number, code)
                     .with_error_message(Some(StrBytes::from_static_str(code.message())));
             }
-            let partition = hosted::find(ctx, Named::Name(topic), number);
-            match partition.and_then(|it| it.leader_epoch(-1).map(|_| it)) {
-                Ok(partition) => {
+            let found = hosted::find(ctx, Named::Name(topic), number);
+            match found.and_then(|it| Ok((it.leader_epoch(-1)?, it))) {
+                Ok((_, partition)) => {
                     let producers = partition.log().producers().iter().map(state).collect();
                     PartitionResponse::default()
                         .with_partition_index(number)
                         .with_active_producers(producers)
                 }
-                Err(code) => failed(number, code),
+                Err(fault) => {
+                    let said = failed(number, fault.code);
+                    said.with_error_message(fault.message.map(StrBytes::from_string))
+                }
             }
         });
         Ok(Reply::Now(message.into()))

@@ -2,22 +2,26 @@
 
 use super::context::{Ctx, RequestContext};
 use super::named::Named;
-use crate::partition::{Partition, Place};
+use crate::partition::{Fault, Partition, Place};
 use kraft::image::Image;
 use protocol::error::ErrorCode;
+use protocol::ids::TopicPartition;
 use protocol::messages::StrBytes;
 use std::sync::Arc;
 
 /// The open partition that a request names.
-pub(super) fn find(ctx: &Ctx, topic: Named<'_>, number: i32) -> Result<Arc<Partition>, ErrorCode> {
+pub(super) fn find(ctx: &Ctx, topic: Named<'_>, number: i32) -> Result<Arc<Partition>, Fault> {
     let here = match topic {
         Named::Name(name) => ctx.partitions.topic(name),
         Named::Id(id) => ctx.partitions.topic_by_id(id),
     };
-    match here.as_ref().and_then(|topic| topic.partition(number)) {
-        Some(Place::Open(partition)) => Ok(Arc::clone(partition)),
-        Some(Place::Offline) => Err(ErrorCode::KafkaStorageError),
-        None => Err(elsewhere(&ctx.image(), topic, number)),
+    let place = here.as_ref().and_then(|here| Some((here, here.partition(number)?)));
+    match place {
+        Some((_, Place::Open(partition))) => Ok(Arc::clone(partition)),
+        Some((here, Place::Offline(offline))) => {
+            Err(offline.fault(&TopicPartition::new(&*here.name, number)))
+        }
+        None => Err(elsewhere(&ctx.image(), topic, number).into()),
     }
 }
 

@@ -48,11 +48,32 @@ pub struct Checkpoints {
     clean_offsets: File,
 }
 
-/// What stands in a file, as a sum; None: nothing, or nobody knows.
-type File = Mutex<Option<u64>>;
+/// What stands in a file; None: nothing, or nobody knows.
+type File = Mutex<Option<Content>>;
+
+/// As much of a file as says whether another would differ, and whether it names a partition.
+#[derive(Debug, PartialEq, Eq)]
+struct Content {
+    sum: u64,
+    /// Of the partitions; ascending.
+    names: Box<[u64]>,
+}
+
+impl Content {
+    fn of(offsets: &Offsets) -> Content {
+        let mut names: Box<[u64]> = offsets.keys().map(|at| sum_of_name(NOTHING, at)).collect();
+        names.sort_unstable();
+        Content { sum: sum(offsets), names }
+    }
+
+    /// False: certainly not.
+    fn may_name(&self, at: &TopicPartition) -> bool {
+        self.names.binary_search(&sum_of_name(NOTHING, at)).is_ok()
+    }
+}
 
 impl Checkpoints {
-    fn lock(&self, which: Checkpoint) -> MutexGuard<'_, Option<u64>> {
+    fn lock(&self, which: Checkpoint) -> MutexGuard<'_, Option<Content>> {
         match which {
             Checkpoint::RecoveryPoints => self.recovery_points.lock(),
             Checkpoint::LogStarts => self.log_starts.lock(),
@@ -73,13 +94,12 @@ impl Checkpoints {
         let offsets = offsets()?;
         // Without compacted topics there is no file of clean offsets.
         let is_needless = which == Checkpoint::CleanOffsets && offsets.is_empty();
-        let sum = sum(&offsets);
-        if *stands == Some(sum) || (stands.is_none() && is_needless) {
+        if stands.as_ref().map_or(is_needless, |stands| stands.sum == sum(&offsets)) {
             return Ok(());
         }
         *stands = None;
         checkpoint::write_offsets(disk, &dir.join(which.name()), &offsets)?;
-        *stands = Some(sum);
+        *stands = Some(Content::of(&offsets));
         Ok(())
     }
 
@@ -91,12 +111,13 @@ impl Checkpoints {
     ) -> Result<Offsets, Error> {
         let mut stands = self.lock(which);
         let offsets = checkpoint::read_offsets(disk, &dir.join(which.name()))?;
-        *stands = (!offsets.is_empty()).then(|| sum(&offsets));
+        *stands = (!offsets.is_empty()).then(|| Content::of(&offsets));
         Ok(offsets)
     }
 
     /// Takes partitions out of all files, durably: those of their names are others now. A file that
-    /// makes no sense says nothing of them either.
+    /// makes no sense says nothing of them either, and one that is known not to name them is not
+    /// read.
     pub fn forget(
         &self,
         (disk, dir): (&dyn Disk, &Path),
@@ -104,6 +125,9 @@ impl Checkpoints {
     ) -> Result<(), Error> {
         for which in Checkpoint::ALL {
             let (mut stands, path) = (self.lock(which), dir.join(which.name()));
+            if stands.as_ref().is_some_and(|it| !gone.iter().any(|at| it.may_name(at))) {
+                continue;
+            }
             let mut offsets = match checkpoint::read_offsets(disk, &path) {
                 Err(Error::Malformed { .. }) => continue,
                 read => read?,
@@ -114,6 +138,7 @@ impl Checkpoints {
                 *stands = None;
                 checkpoint::write_offsets(disk, &path, &offsets)?;
             }
+            *stands = (!offsets.is_empty()).then(|| Content::of(&offsets));
         }
         Ok(())
     }
@@ -121,17 +146,26 @@ impl Checkpoints {
 
 /// FNV-1a over names and offsets: equal contents have equal sums.
 fn sum(offsets: &Offsets) -> u64 {
-    let add = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    offsets.iter().fold(0xcbf2_9ce4_8422_2325, |sum, (at, offset)| {
-        let name = at.topic.bytes().chain(at.partition.to_be_bytes());
-        name.chain(offset.to_be_bytes()).fold(sum, add)
+    offsets.iter().fold(NOTHING, |sum, (at, offset)| {
+        offset.to_be_bytes().into_iter().fold(sum_of_name(sum, at), add)
     })
+}
+
+fn sum_of_name(sum: u64, at: &TopicPartition) -> u64 {
+    at.topic.bytes().chain(at.partition.to_be_bytes()).fold(sum, add)
+}
+
+/// The sum of no bytes.
+const NOTHING: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn add(sum: u64, byte: u8) -> u64 {
+    (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use storage::disk::sim::SimDisk;
+    use storage::disk::sim::{Operation, SimDisk};
 
     const ROOT: &str = "/";
 
@@ -165,5 +199,23 @@ mod tests {
         files.forget(at, &of(&[("u", 0)]).into_keys().collect()).unwrap();
         files.write(at, Checkpoint::LogStarts, both).unwrap();
         assert_eq!(files.read(at, Checkpoint::LogStarts).unwrap(), both().unwrap());
+    }
+
+    #[test]
+    fn a_file_that_does_not_name_them_is_not_read_for_those_that_are_gone() {
+        let (disk, files) = (SimDisk::default(), Checkpoints::default());
+        let at: (&dyn Disk, _) = (&disk, Path::new(ROOT));
+        for which in Checkpoint::ALL {
+            files.write(at, which, || Ok(of(&[("t", 7), ("u", 8)]))).unwrap();
+        }
+        let reads = |gone: &str| {
+            let before = disk.count(Operation::Read);
+            files.forget(at, &of(&[(gone, 0)]).into_keys().collect()).unwrap();
+            disk.count(Operation::Read) - before
+        };
+        assert_eq!(reads("v"), 0);
+        assert!(4 <= reads("u"));
+        assert_eq!(reads("u"), 0);
+        assert_eq!(files.read(at, Checkpoint::LogStarts).unwrap(), of(&[("t", 7)]));
     }
 }

@@ -57,8 +57,6 @@ pub struct Dir {
     pub was_clean: bool,
     /// What a start reads to know where each log stands.
     pub checkpoints: Checkpoints,
-    /// A log in it could not be opened, so nobody has looked whether it is whole.
-    is_unchecked: AtomicBool,
     /// `highwater.log.dir.reserve.bytes`
     reserve_bytes: AtomicU64,
     /// Why it went offline. It stays so until the process starts again.
@@ -142,7 +140,6 @@ impl Dir {
             log_dir: None,
             was_clean: false,
             checkpoints: Checkpoints::default(),
-            is_unchecked: AtomicBool::new(false),
             reserve_bytes: AtomicU64::new(0),
             failure: OnceLock::new(),
             is_below_reserve: AtomicBool::new(false),
@@ -181,16 +178,6 @@ impl Dir {
         if let Some(told) = self.on_failure.get() {
             told.notify(self);
         }
-    }
-
-    /// Notes that a log in it could not be opened: the next start has to check it.
-    pub fn set_unchecked(&self) {
-        self.is_unchecked.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether all that is in it was open, and nothing of it failed: what is closed then is whole.
-    pub(super) fn is_whole(&self) -> bool {
-        self.failure().is_none() && !self.is_unchecked.load(Ordering::Relaxed)
     }
 
     /// Has `told` called when the directory fails. Once.

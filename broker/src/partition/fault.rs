@@ -36,6 +36,13 @@ impl From<ErrorCode> for Fault {
     }
 }
 
+/// Where there is no place for words.
+impl From<Fault> for ErrorCode {
+    fn from(fault: Fault) -> ErrorCode {
+        fault.code
+    }
+}
+
 impl From<Refusal> for Fault {
     fn from(Refusal { reason, message, record_errors }: Refusal) -> Fault {
         // As in Apache Kafka, only the answer that lists records has a text beside it.

@@ -16,5 +16,5 @@ pub use leader::{ACKS_ALL, Rules, Term};
 pub use replica::Partition;
 pub use replica::read::{Ask, Isolation, Read};
 pub use settings::Settings;
-pub use table::{Place, Table, Topic};
+pub use table::{Offline, Place, Table, Topic};
 pub use waiters::Wakeup;

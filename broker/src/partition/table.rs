@@ -1,10 +1,12 @@
 //! Table: every partition that this broker hosts, found by name or id without a lock.
 
 use super::dir::Dir;
+use super::fault::Fault;
 use super::replica::Partition;
 use arc_swap::ArcSwap;
 use indexmap::IndexMap;
 use parking_lot::Mutex;
+use protocol::error::ErrorCode;
 use protocol::ids::{TopicName, TopicPartition, Uuid};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -57,8 +59,25 @@ pub struct Topic {
 pub enum Place {
     /// In an open log.
     Open(Arc<Partition>),
-    /// In a log directory that cannot be used.
-    Offline,
+    /// Its log could not be opened.
+    Offline(Arc<Offline>),
+}
+
+/// Why nothing is read from a partition or written to it.
+#[derive(Debug)]
+pub struct Offline {
+    /// The log directory that it lies in; None: one that is not here.
+    pub dir: Option<Arc<Dir>>,
+    /// For people.
+    pub why: String,
+}
+
+impl Offline {
+    /// What a client is told that asks for it.
+    pub fn fault(&self, at: &TopicPartition) -> Fault {
+        let message = format!("{at} is offline: {}", self.why);
+        Fault { message: Some(message), ..ErrorCode::KafkaStorageError.into() }
+    }
 }
 
 impl Topic {
@@ -85,7 +104,7 @@ impl Place {
     pub fn open(&self) -> Option<&Arc<Partition>> {
         match self {
             Place::Open(partition) => Some(partition),
-            Place::Offline => None,
+            Place::Offline(_) => None,
         }
     }
 }
@@ -118,16 +137,19 @@ impl Table {
         open
     }
 
-    /// Every partition that should be here and is not open.
-    pub fn unopened(&self) -> BTreeSet<TopicPartition> {
+    /// Those of `dir` that are not open.
+    pub fn unopened_in(&self, dir: &Arc<Dir>) -> BTreeSet<TopicPartition> {
         let maps = self.maps.load();
-        let of = |topic: &Arc<Topic>| {
-            let unopened = topic.partitions().filter(|(_, place)| place.open().is_none());
-            let name = topic.name.clone();
-            let names = unopened.map(move |(number, _)| TopicPartition::new(name.clone(), number));
-            names.collect::<Vec<_>>()
+        let lies_here = |place: &Place| match place {
+            Place::Open(_) => false,
+            Place::Offline(it) => it.dir.as_ref().is_some_and(|of| Arc::ptr_eq(of, dir)),
         };
-        maps.by_name.values().flat_map(of).collect()
+        let mut unopened = BTreeSet::new();
+        for topic in maps.by_name.values() {
+            let here = topic.partitions().filter(|(_, place)| lies_here(place));
+            unopened.extend(here.map(|(number, _)| TopicPartition::new(&*topic.name, number)));
+        }
+        unopened
     }
 
     /// Says that the table has followed the metadata up to `offset`.
@@ -197,7 +219,9 @@ mod tests {
     use super::*;
 
     fn topic(name: &str, id: u8, numbers: &[i32]) -> Topic {
-        let partitions = numbers.iter().map(|number| (*number, Place::Offline)).collect();
+        let offline = Arc::new(Offline { dir: None, why: String::new() });
+        let place = || Place::Offline(Arc::clone(&offline));
+        let partitions = numbers.iter().map(|number| (*number, place())).collect();
         Topic::new(name.into(), Uuid([id; 16]), partitions)
     }
 

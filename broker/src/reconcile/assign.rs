@@ -21,15 +21,29 @@ impl Load {
     }
 
     /// The directory that the metadata names; where it names none, the one with the fewest
-    /// partitions, as in Apache Kafka. None: it is not online.
-    pub(super) fn choose(&mut self, dirs: &[Arc<Dir>], assigned: Uuid) -> Option<Arc<Dir>> {
-        let online = dirs.iter().zip(&mut self.0).filter(|(dir, _)| dir.log_dir().is_some());
-        let (dir, count) = if assigned.is_zero() {
-            online.min_by_key(|(_, count)| **count)?
+    /// partitions, as in Apache Kafka. Or why there is none: one that is not `new` may lie in a
+    /// directory that is not online, and is not made once more beside it.
+    pub(super) fn choose(
+        &mut self,
+        dirs: &[Arc<Dir>],
+        assigned: Uuid,
+        new: bool,
+    ) -> Result<Arc<Dir>, String> {
+        let offline = dirs.iter().find(|dir| dir.log_dir().is_none());
+        if let Some(offline) = offline.filter(|_| assigned.is_zero() && !new) {
+            let why = offline.refusal().unwrap_or_default();
+            return Err(format!("it may lie in a log directory that is not online: {why}"));
+        }
+        let mut online = dirs.iter().zip(&mut self.0).filter(|(dir, _)| dir.log_dir().is_some());
+        let chosen = if assigned.is_zero() {
+            online.min_by_key(|(_, count)| **count)
         } else {
-            online.into_iter().find(|(dir, _)| dir.id == assigned)?
+            online.find(|(dir, _)| dir.id == assigned)
+        };
+        let Some((dir, count)) = chosen else {
+            return Err(format!("it lies in log directory {assigned}, which is not online here"));
         };
         *count += 1;
-        Some(Arc::clone(dir))
+        Ok(Arc::clone(dir))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::{JoinError, spawn_blocking};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep_until};
 
 /// How soon what lacked room or files is tried again.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -19,14 +19,19 @@ pub async fn follow(
 ) -> Result<(), JoinError> {
     // What came between the start and the subscription.
     images.mark_changed();
+    let mut next_try = Instant::now() + AGAIN_AFTER;
     loop {
+        // However often images come, what lacked something has its turn.
         let image = tokio::select! {
             biased;
+            () = sleep_until(next_try), if reconciler.is_lacking() => {
+                next_try = Instant::now() + AGAIN_AFTER;
+                None
+            }
             changed = images.changed() => match changed {
                 Ok(()) => Some(Arc::clone(&images.borrow_and_update())),
                 Err(_) => return Ok(()),
             },
-            () = sleep(AGAIN_AFTER), if reconciler.is_lacking() => None,
         };
         // Folders are made and renamed: no work for a thread that others share.
         let applied = spawn_blocking(move || {

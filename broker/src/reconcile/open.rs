@@ -2,7 +2,7 @@
 
 use super::parts::Parts;
 use super::renamed::Renamed;
-use crate::partition::{Dir, Partition, Place};
+use crate::partition::{Dir, Offline, Partition, Place};
 use kraft::image::Image;
 use protocol::ids::{TopicPartition, Uuid};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,8 +21,11 @@ use storage::partition_metadata;
 pub(super) struct Found {
     at: TopicPartition,
     dir: Arc<Dir>,
-    /// None: a crash came before the id was written, or it is older than ids.
+    /// None: a crash came before the id was written, it is older than ids, or there was no file
+    /// left to read it with.
     topic_id: Option<Uuid>,
+    /// Why nobody can say which topic it is of.
+    damage: Option<String>,
 }
 
 /// A log to open, or to make if it is not there.
@@ -44,6 +47,8 @@ pub(super) struct Here {
     pub(super) dir: Arc<Dir>,
     /// The topic's id stands in its folder.
     pub(super) has_id: bool,
+    /// Why it is left alone: it may be of another topic.
+    pub(super) damage: Option<String>,
 }
 
 #[derive(Debug)]
@@ -57,9 +62,20 @@ pub(super) struct Opening {
 
 impl Opening {
     /// `may_come`: what it lacked may come back.
-    pub(super) fn offline(it: Wanted, may_come: bool) -> Opening {
-        let (at, topic_id, place) = (it.at.clone(), it.topic_id, Place::Offline);
-        Opening { at, topic_id, place, again: may_come.then_some(it) }
+    fn failed(it: Wanted, why: String, may_come: bool) -> Opening {
+        let opening = Opening::offline(it.at.clone(), it.topic_id, Some(&it.dir), why);
+        Opening { again: may_come.then_some(it), ..opening }
+    }
+
+    /// One that is not to be opened.
+    pub(super) fn offline(
+        at: TopicPartition,
+        topic_id: Uuid,
+        dir: Option<&Arc<Dir>>,
+        why: String,
+    ) -> Opening {
+        let place = Place::Offline(Arc::new(Offline { dir: dir.cloned(), why }));
+        Opening { at, topic_id, place, again: None }
     }
 }
 
@@ -85,48 +101,63 @@ pub(super) fn scan(parts: &Parts) -> Vec<Found> {
             (partition_metadata::read(&**log_dir.disk(), &path), at)
         });
         for (topic_id, at) in ids {
-            match topic_id {
-                Ok(topic_id) => found.push(Found { at, dir: Arc::clone(dir), topic_id }),
-                Err(error @ Error::Disk(_)) => dir.fail(&format!("reading {at}: {error}")),
-                Err(error) => tracing::error!("{at} is left alone: {error}"),
-            }
+            let (topic_id, damage) = match topic_id {
+                Ok(topic_id) => (topic_id, None),
+                // It is read again before anything is opened.
+                Err(Error::Full(_) | Error::Missing) => (None, None),
+                Err(error @ Error::Disk(_)) => {
+                    dir.fail(&format!("reading {at}: {error}"));
+                    continue;
+                }
+                Err(error) => (None, Some(error.to_string())),
+            };
+            found.push(Found { at, dir: Arc::clone(dir), topic_id, damage });
         }
     }
     found
 }
 
-/// Where each partition lies that the metadata puts on this broker. The other folders are strays:
-/// they are renamed and kept, for the operator to look at.
+/// Where each partition lies that the metadata puts on this broker; of several folders, the one in
+/// the directory that it names. The other folders are strays: they are renamed and kept, for the
+/// operator to look at.
 pub(super) fn by_partition(
     parts: &Parts,
     image: &Image,
     found: Vec<Found>,
 ) -> BTreeMap<TopicPartition, Here> {
-    let mut here = BTreeMap::<TopicPartition, Here>::new();
-    let mut strays = Renamed::default();
-    for Found { at, dir, topic_id } in found {
+    let (mut here, mut strays) = (BTreeMap::<TopicPartition, Here>::new(), Vec::new());
+    for Found { at, dir, topic_id, damage } in found {
         let topic = image.topic(&at.topic);
-        let belongs = topic.is_some_and(|topic| {
-            let is_this = topic_id.is_none_or(|id| id == topic.id);
-            let state = topic.partition(at.partition);
-            is_this && state.is_some_and(|state| state.has_replica(parts.node_id))
-        });
-        if belongs && !here.contains_key(&at) {
-            here.insert(at, Here { dir, has_id: topic_id.is_some() });
+        let topic = topic.filter(|topic| topic_id.is_none_or(|id| id == topic.id));
+        let state = topic.and_then(|topic| topic.partition(at.partition));
+        let Some(assigned) = state.and_then(|state| state.directory_of(parts.node_id)) else {
+            strays.push((at, dir));
+            continue;
+        };
+        let is_first = here.get(&at).is_none_or(|it| it.dir.id != assigned && dir.id == assigned);
+        if !is_first {
+            strays.push((at, dir));
             continue;
         }
+        let it = Here { dir, has_id: topic_id.is_some(), damage };
+        if let Some(other) = here.insert(at.clone(), it) {
+            strays.push((at, other.dir));
+        }
+    }
+    let mut renamed = Renamed::default();
+    for (at, dir) in strays {
         let unique = Uuid(parts.env.rng.next_uuid_bytes());
         let Some(log_dir) = dir.log_dir() else { continue };
         match log_dir.set_aside(&at, unique, Suffix::Stray) {
             Ok(aside) => {
-                strays.add(&dir);
+                renamed.add(&dir);
                 let aside = aside.display();
                 tracing::warn!("{at} is not of this cluster's metadata; it is kept as {aside}");
             }
             Err(error) => dir.fail(&format!("setting {at} aside: {error}")),
         }
     }
-    strays.sync();
+    renamed.sync();
     here
 }
 
@@ -160,24 +191,19 @@ struct Known {
 }
 
 fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
-    let known = dir.log_dir().map_or(Ok(Known::default()), |log_dir| {
-        make_way(parts, (dir, log_dir), &wanted)?;
-        known(log_dir)
-    });
+    let Some(log_dir) = dir.log_dir() else {
+        let why = dir.refusal().unwrap_or_default();
+        return wanted.into_iter().map(|it| Opening::failed(it, why.clone(), false)).collect();
+    };
+    let new = match make_way(parts, (dir, log_dir), &wanted) {
+        Ok(new) => new,
+        Err(error) => return none(dir, wanted, "there is no way for new partitions", &error),
+    };
+    // Of those that are new the checkpoints say nothing.
+    let known = if new == wanted.len() { Ok(Known::default()) } else { known(log_dir) };
     let known = match known {
         Ok(known) => known,
-        Err(error) => {
-            let may_come = matches!(error, Error::Full(_));
-            if !may_come {
-                dir.fail(&format!("reading its checkpoints: {error}"));
-            }
-            if wanted.iter().any(|it| !it.is_retry) {
-                let path = dir.path.display();
-                tracing::error!("The checkpoints in {path} cannot be read: {error}");
-            }
-            dir.set_unchecked();
-            return wanted.into_iter().map(|it| Opening::offline(it, may_come)).collect();
-        }
+        Err(error) => return none(dir, wanted, "its checkpoints cannot be read", &error),
     };
     let threads = threads_per_dir(parts);
     let mut opened = at_once(threads, wanted, |it| {
@@ -187,6 +213,25 @@ fn open_in(parts: &Parts, dir: &Arc<Dir>, wanted: Vec<Wanted>) -> Vec<Opening> {
     // Once for all, and before anybody can append: no record may be durable in a folder that is not.
     sync_names(dir, &mut opened);
     opened.into_iter().map(|(it, partition)| opening(dir, it, partition)).collect()
+}
+
+/// None of `wanted` could be opened in `dir`, all for one reason.
+fn none(dir: &Dir, wanted: Vec<Wanted>, what: &str, error: &Error) -> Vec<Opening> {
+    let may_come = matches!(error, Error::Full(_));
+    if !may_come {
+        dir.fail(&format!("{what}: {error}"));
+    }
+    let path = dir.path.display();
+    let why = dir.refusal().unwrap_or_else(|| format!("{path}: {what}: {error}"));
+    if wanted.iter().any(|it| !it.is_retry) {
+        tracing::error!("{} partitions could not be opened: {why}{}", wanted.len(), then(may_come));
+    }
+    wanted.into_iter().map(|it| Opening::failed(it, why.clone(), may_come)).collect()
+}
+
+/// What is said behind the reason.
+fn then(may_come: bool) -> &'static str {
+    if may_come { "; it is tried again" } else { "" }
 }
 
 type Opened = Result<Arc<Partition>, Error>;
@@ -218,23 +263,27 @@ fn opening(dir: &Dir, it: Wanted, partition: Opened) -> Opening {
                 dir.fail(&format!("opening {}: {error}", it.at));
             }
             let may_come = matches!(error, Error::Full(_));
+            let path = dir.path.display();
             if !it.is_retry {
-                let then = if may_come { "; it is tried again" } else { "" };
-                tracing::error!("{} could not be opened: {error}{then}", it.at);
+                tracing::error!(
+                    "{} could not be opened in {path}: {error}{}",
+                    it.at,
+                    then(may_come)
+                );
             }
-            dir.set_unchecked();
-            Opening::offline(it, may_come)
+            Opening::failed(it, format!("{path}: {error}"), may_come)
         }
     }
 }
 
 /// What stands in the way of a new partition goes: a folder of another one of its name, which is
-/// kept for the operator, and what the checkpoints say of one that was deleted.
+/// kept for the operator, and what the checkpoints say of one that was deleted. Says how many are
+/// new.
 fn make_way(
     parts: &Parts,
     (dir, log_dir): (&Dir, &LogDir),
     wanted: &[Wanted],
-) -> Result<(), Error> {
+) -> Result<usize, Error> {
     let disk = &**log_dir.disk();
     let mut new = BTreeSet::new();
     for it in wanted.iter().filter(|it| !it.is_there) {
@@ -254,10 +303,10 @@ fn make_way(
         }
         new.insert(it.at.clone());
     }
-    if new.is_empty() {
-        return Ok(());
+    if !new.is_empty() {
+        dir.checkpoints.forget((disk, log_dir.path()), &new)?;
     }
-    dir.checkpoints.forget((disk, log_dir.path()), &new)
+    Ok(new.len())
 }
 
 /// A checkpoint that cannot be made sense of counts as none: then more is checked, nothing less.

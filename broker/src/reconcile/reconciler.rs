@@ -1,7 +1,7 @@
 //! Reconciler: from one image to the next, what is opened, made, changed and given up.
 
 use super::assign::Load;
-use super::open::{self, Opening, Wanted, open_all};
+use super::open::{self, Here, Opening, Wanted, open_all};
 use super::parts::Parts;
 use super::renamed::Renamed;
 use crate::config::BrokerConfig;
@@ -37,13 +37,13 @@ impl Reconciler {
         let on_disk = open::scan(&parts);
         let (lacking, told) = (BTreeMap::new(), parts.config.load());
         let mut reconciler = Reconciler { parts, image: Arc::default(), lacking, told };
-        reconciler.follow(image, on_disk);
+        reconciler.follow(image, Some(on_disk));
         reconciler
     }
 
     /// Moves on to a newer image. Blocks: not for a runtime's thread.
     pub fn apply(&mut self, image: Arc<Image>) {
-        self.follow(image, Vec::new());
+        self.follow(image, None);
     }
 
     /// Whether something is offline that may be opened yet.
@@ -89,7 +89,8 @@ impl Reconciler {
         opened
     }
 
-    fn follow(&mut self, new: Arc<Image>, on_disk: Vec<open::Found>) {
+    /// `on_disk`: what a start has found.
+    fn follow(&mut self, new: Arc<Image>, on_disk: Option<Vec<open::Found>>) {
         let old = std::mem::replace(&mut self.image, Arc::clone(&new));
         let delta = old.delta_to(&new);
         // First, by the config that it had to the end.
@@ -220,10 +221,11 @@ impl Reconciler {
         &self,
         delta: &Delta,
         new: &Image,
-        on_disk: Vec<open::Found>,
+        on_disk: Option<Vec<open::Found>>,
     ) -> (Vec<Wanted>, Vec<Opening>) {
         let (mut wanted, mut lost) = (Vec::new(), Vec::new());
-        let mut here = open::by_partition(&self.parts, new, on_disk);
+        let is_start = on_disk.is_some();
+        let mut here = open::by_partition(&self.parts, new, on_disk.unwrap_or_default());
         let mut load = None::<Load>;
         let mut settings = BTreeMap::new();
         for change in &delta.partitions {
@@ -234,17 +236,24 @@ impl Reconciler {
                 continue;
             }
             let found = here.remove(&at);
+            if let Some(Here { dir, damage: Some(damage), .. }) = found {
+                tracing::error!("{at} is left alone: {damage}");
+                lost.push(Opening::offline(at, change.topic_id, Some(&dir), damage));
+                continue;
+            }
             let is_there = found.as_ref().is_some_and(|found| found.has_id);
             let dirs = &self.parts.dirs;
-            let dir = found.map(|found| found.dir).or_else(|| {
+            let dir = found.map(|found| Ok(found.dir)).unwrap_or_else(|| {
                 let load = load.get_or_insert_with(|| Load::of(&self.parts.table, dirs));
-                load.choose(dirs, assigned)
+                load.choose(dirs, assigned, !is_start)
             });
-            let Some(dir) = dir else {
-                tracing::error!("{at} lies in log directory {assigned}, which is not online here");
-                let (topic_id, place) = (change.topic_id, Place::Offline);
-                lost.push(Opening { at, topic_id, place, again: None });
-                continue;
+            let dir = match dir {
+                Ok(dir) => dir,
+                Err(why) => {
+                    tracing::error!("{at} cannot be opened: {why}");
+                    lost.push(Opening::offline(at, change.topic_id, None, why));
+                    continue;
+                }
             };
             let settings = settings.entry(change.topic.clone()).or_insert_with(|| {
                 let settings = self.settings(new, &change.topic);

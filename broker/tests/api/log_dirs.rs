@@ -68,6 +68,9 @@ fn a_directory_that_fails_takes_only_its_own_partitions_along() {
     let maybe = ErrorCode::RequestTimedOut.code();
     assert_eq!((code("x"), code("y")), (maybe, 0), "a write that failed may be there");
     assert_eq!((code("x"), code("y")), (ErrorCode::KafkaStorageError.code(), 0));
+    let response = broker.ask(&produce::to("x", 0, 1, batch(&["a"])), 9);
+    let why = response.responses[0].partition_responses[0].error_message.clone().unwrap();
+    assert!(why.starts_with("/a is offline: appending to x-0"), "{why}");
     let response = broker.ask_disk(&DescribeLogDirsRequest::default().with_topics(None), 4);
     let dirs: Vec<_> = response.results.iter().map(|dir| dir.error_code).collect();
     assert_eq!(dirs, [ErrorCode::KafkaStorageError.code(), 0]);

@@ -1,14 +1,18 @@
 //! What a broker has again after it stopped, or was stopped.
 
-use crate::broker::{Broker, batch, builder};
+use crate::broker::{Broker, batch, builder, dir_id};
 use crate::fetch::{append, bases, of, said};
+use crate::produce;
 use broker::partition::dir::Syncs;
 use broker::partition::upkeep::Chore;
+use broker::reconcile::follow;
 use protocol::error::ErrorCode;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use storage::disk::Disk;
 use storage::disk::sim::{Fault, Operation};
+use tokio::sync::watch;
 
 fn names(disk: &dyn Disk, dir: &str) -> Vec<String> {
     let entries = disk.list(Path::new(dir)).unwrap();
@@ -136,9 +140,32 @@ fn append_to_another(broker: &mut Broker) {
 }
 
 #[test]
-fn a_directory_in_which_something_was_never_looked_at_is_not_called_clean() {
-    let broker = short_of_files();
-    assert!(broker.look_after().stop().is_empty());
+fn a_directory_is_called_clean_when_all_in_it_was_looked_at() {
+    let clean = |broker: &Broker| broker.look_after().stop().len();
+    assert_eq!(clean(&short_of_files()), 0);
+    let mut broker = short_of_files();
+    broker.reconciler.try_again();
+    assert_eq!(clean(&broker), 1, "it could be opened then");
+    let mut broker = short_of_files();
+    let id = broker.image.topic("t").unwrap().id;
+    broker.delete(id);
+    assert_eq!(clean(&broker), 1, "nobody will open it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_lacked_files_is_tried_again_however_often_the_metadata_changes() {
+    let Broker { ctx, mut image, reconciler, .. } = short_of_files();
+    let (sender, receiver) = watch::channel(Arc::new(image.clone()));
+    let following = tokio::spawn(follow(reconciler, receiver));
+    let returned = ctx.partitions.returned();
+    for _ in 0..50 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        image.offset += 1;
+        sender.send_replace(Arc::new(image.clone()));
+    }
+    assert_eq!(*returned.borrow(), 1);
+    drop(sender);
+    following.await.unwrap().unwrap();
 }
 
 #[test]
@@ -155,16 +182,110 @@ fn a_topic_may_be_made_again_although_the_old_one_could_not_be_opened() {
 
 #[test]
 fn a_folder_of_another_topic_of_that_name_is_kept_aside() {
-    let mut broker = Broker::with_topic(1);
-    let old = broker.image.topic("t").unwrap().id;
-    broker.delete(old);
-    broker.disk.mkdir(Path::new("/data/t-0")).unwrap();
-    let file = broker.disk.create(Path::new("/data/t-0/partition.metadata")).unwrap();
-    file.write_all_at(0, format!("version: 0\ntopic_id: {old}\n").as_bytes()).unwrap();
+    let mut broker = beside_another();
     broker.create("t", 1, &[]);
     append(&broker, "t", 0, batch(&["a"]));
     let names = names(&*broker.disk, "/data");
     assert!(names.iter().any(|it| it.ends_with("-stray")), "{names:?}");
+}
+
+/// A broker without a topic, in whose directory is a folder of another `t`.
+fn beside_another() -> Broker {
+    let mut broker = Broker::with_topic(1);
+    let old = broker.image.topic("t").unwrap().id;
+    broker.delete(old);
+    make_folder(&*broker.disk, "/data/t-0", &format!("version: 0\ntopic_id: {old}\n"));
+    broker
+}
+
+fn make_folder(disk: &dyn Disk, path: &str, metadata: &str) {
+    disk.mkdir(Path::new(path)).unwrap();
+    let file = disk.create(&Path::new(path).join("partition.metadata")).unwrap();
+    file.write_all_at(0, metadata.as_bytes()).unwrap();
+}
+
+#[test]
+fn a_folder_that_is_kept_stays_when_what_could_not_take_its_place_is_deleted() {
+    let mut broker = beside_another();
+    let below = "/data/t-0".into();
+    broker.disk.fail(Fault { operation: Operation::Open, below, after: 0, os_error: 24 });
+    let new = broker.create("t", 1, &[]);
+    assert!(broker.reconciler.is_lacking());
+    broker.delete(new);
+    assert!(!broker.reconciler.is_lacking());
+    let names = names(&*broker.disk, "/data");
+    assert_eq!(names.iter().filter(|it| *it == "t-0").count(), 1, "{names:?}");
+}
+
+#[test]
+fn a_sync_of_names_that_failed_is_not_asked_again() {
+    // Too many open files: nothing was tried. No space: nobody knows what is there.
+    for (os_error, is_broken) in [(24, false), (28, true)] {
+        let broker = Broker::with_topic(1);
+        broker.disk.fail(Fault { os_error, ..Fault::eio(Operation::SyncDir) });
+        for _ in 0..2 {
+            broker.ctx.upkeep.run(Chore::RecoveryPoints);
+            assert_eq!(broker.ctx.dirs[0].failure().is_some(), is_broken, "{os_error}");
+        }
+    }
+}
+
+#[test]
+fn what_nobody_can_tell_the_topic_of_is_offline_and_left_alone() {
+    let broker = Broker::with_topic(1);
+    append(&broker, "t", 0, batch(&["a"]));
+    let disk = broker.disk.fork();
+    let path = Path::new("/data/t-0/partition.metadata");
+    disk.open(path).unwrap().write_all_at(0, b"nonsense").unwrap();
+    let broker = broker.restart(Arc::new(disk));
+    let response = broker.ask(&produce::to("t", 0, 1, batch(&["b"])), 9);
+    let said = &response.responses[0].partition_responses[0];
+    assert_eq!(said.error_code, ErrorCode::KafkaStorageError.code());
+    let why = said.error_message.as_ref().unwrap();
+    assert!(why.contains("/data/t-0/partition.metadata"), "{why}");
+    assert_eq!(names(&*broker.disk, "/data"), ["t-0"]);
+    assert!(broker.look_after().stop().is_empty(), "nobody has looked at it");
+}
+
+#[test]
+fn of_two_folders_the_one_where_the_metadata_has_it_counts() {
+    let mut broker = Broker::with_dirs(Arc::default(), &["/a", "/b"], &[]);
+    let id = broker.create_in("t", 1, &[], dir_id(1));
+    append(&broker, "t", 0, batch(&["a"]));
+    let disk = broker.disk.fork();
+    make_folder(&disk, "/a/t-0", &format!("version: 0\ntopic_id: {id}\n"));
+    let broker = broker.restart(Arc::new(disk));
+    assert_eq!(broker.partition("t", 0).log().log_end(), 1);
+    let aside = names(&*broker.disk, "/a");
+    assert!(aside.len() == 1 && aside[0].ends_with("-stray"), "{aside:?}");
+}
+
+#[test]
+fn what_may_lie_in_a_directory_that_failed_is_not_made_anew_in_another() {
+    let mut broker = Broker::with_dirs(Arc::default(), &["/a", "/b"], &[]);
+    broker.create("t", 1, &[]);
+    append(&broker, "t", 0, batch(&["a"]));
+    let disk = broker.disk.fork();
+    disk.fail(Fault { below: "/a".into(), ..Fault::eio(Operation::List) });
+    let mut broker = broker.restart(Arc::new(disk));
+    let response = broker.ask(&produce::to("t", 0, 1, batch(&["b"])), 9);
+    let said = &response.responses[0].partition_responses[0];
+    assert_eq!(said.error_code, ErrorCode::KafkaStorageError.code());
+    assert!(said.error_message.as_ref().unwrap().contains("/a is offline"));
+    assert_eq!(names(&*broker.disk, "/b"), Vec::<String>::new());
+    broker.create("u", 1, &[]);
+    append(&broker, "u", 0, batch(&["b"]));
+}
+
+#[test]
+fn a_new_topic_has_no_checkpoint_read_that_does_not_name_it() {
+    let mut broker = Broker::with_topic(1);
+    for chore in [Chore::LogStarts, Chore::RecoveryPoints, Chore::Watermarks] {
+        broker.ctx.upkeep.run(chore);
+    }
+    let before = broker.disk.count(Operation::Read);
+    broker.create("u", 3, &[]);
+    assert_eq!(broker.disk.count(Operation::Read), before);
 }
 
 #[test]

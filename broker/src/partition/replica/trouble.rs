@@ -9,8 +9,11 @@ use storage::log::{AppendError, ReadError};
 
 impl Partition {
     /// Whether its directory can be used.
-    pub(super) fn check_usable(&self) -> Result<(), ErrorCode> {
-        if self.dir.failure().is_some() { Err(ErrorCode::KafkaStorageError) } else { Ok(()) }
+    pub(super) fn check_usable(&self) -> Result<(), Fault> {
+        if self.dir.failure().is_none() {
+            return Ok(());
+        }
+        Err(Fault { message: self.dir.refusal(), ..ErrorCode::KafkaStorageError.into() })
     }
 
     pub(super) fn no_room(&self) -> Fault {

@@ -77,8 +77,8 @@ fn write(
 }
 
 /// What the file says of partitions that could not be opened yet: they will need it.
-fn of_unopened(dir: &Dir, table: &Table, which: Checkpoint) -> io::Result<Offsets> {
-    let unopened = table.unopened();
+fn of_unopened(dir: &Arc<Dir>, table: &Table, which: Checkpoint) -> io::Result<Offsets> {
+    let unopened = table.unopened_in(dir);
     if unopened.is_empty() {
         return Ok(Offsets::new());
     }

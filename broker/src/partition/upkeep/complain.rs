@@ -4,7 +4,8 @@ use crate::partition::replica::Partition;
 use storage::error::Error;
 
 pub(super) fn failed(partition: &Partition, what: &str, error: &Error) {
-    let fault = partition.broken(error);
-    let said = fault.message.unwrap_or_default();
-    tracing::error!("{what} of {} failed: {said}", partition.name());
+    // Of what was deleted meanwhile there is nothing to say.
+    if let Some(said) = partition.broken(error).message {
+        tracing::error!("{what} of {} failed: {said}", partition.name());
+    }
 }

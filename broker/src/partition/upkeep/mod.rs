@@ -167,6 +167,12 @@ impl Chores {
         }
     }
 
+    /// Whether all that lies in `dir` was open, and nothing of it failed: what is closed then is
+    /// whole. Of what could not be opened nobody knows, until it can be or is deleted.
+    fn is_whole(&self, dir: &Arc<Dir>) -> bool {
+        dir.failure().is_none() && self.table.unopened_in(dir).is_empty()
+    }
+
     /// The thread of all that comes from time to time.
     fn serve(&self, every: &Intervals) {
         let mut schedule = Schedule::new(every, self.clock.monotonic());
@@ -221,7 +227,7 @@ impl Upkeep {
             }
         }
         self.chores.close();
-        self.chores.dirs.iter().filter(|dir| dir.is_whole()).cloned().collect()
+        self.chores.dirs.iter().filter(|dir| self.chores.is_whole(dir)).cloned().collect()
     }
 }
 
