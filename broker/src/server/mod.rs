@@ -303,6 +303,7 @@ fn ctx(
         dirs: Arc::clone(&parts.dirs),
         upkeep: chores,
         fetch_sessions: Arc::new(FetchSessions::new(fetch_sessions)),
+        config_edits: Arc::default(),
         producer_ids: Arc::new(ProducerIds::of_node(node.clone(), parts.node_id)),
         groups: Coordinator::new(World {
             env: parts.env.clone(),

@@ -136,6 +136,7 @@ impl Broker {
             dirs: Arc::clone(&dirs),
             upkeep: chores(&config),
             fetch_sessions: Arc::new(FetchSessions::new(2)),
+            config_edits: Arc::default(),
             producer_ids: producer_ids(),
             groups: Coordinator::new(World {
                 env: env.clone(),

@@ -12,7 +12,8 @@ use protocol::messages::describe_configs_response::DescribeConfigsResult;
 use protocol::messages::incremental_alter_configs_request as incremental;
 use protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use protocol::messages::{
-    AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest, ProduceRequest,
+    AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse, ProduceRequest,
 };
 
 const TOPIC: i8 = 2;
@@ -212,6 +213,26 @@ async fn a_brokers_config_is_in_force_when_the_change_is_answered() {
     assert_eq!(shown(&broker, (BROKER, "1"), key).await, "message.max.bytes=5000 (2)");
     change(&broker, (TOPIC, "t"), &[(SET, "max.message.bytes", Some("400"))], Fine).await;
     assert_eq!(produce(&broker, &value).await, Some(MessageTooLarge));
+    broker.stop().await;
+}
+
+#[tokio::test]
+async fn what_brokers_are_told_together_must_do() {
+    let broker = Served::start().await;
+    let (min, max) = ("log.cleaner.min.compaction.lag.ms", "log.cleaner.max.compaction.lag.ms");
+    let at_least = resource(BROKER, "", &[(SET, min, Some("1000"))]);
+    let at_most = resource(BROKER, "1", &[(SET, max, Some("500"))]);
+    let codes = |answer: &IncrementalAlterConfigsResponse| {
+        let codes = answer.responses.iter().map(|it| ErrorCode::from_code(it.error_code).unwrap());
+        codes.collect::<Vec<_>>()
+    };
+    // In one request, and at the same time in two.
+    let request = set(vec![at_least.clone(), at_most.clone()]).with_validate_only(true);
+    assert_eq!(codes(&broker.ask(&request, 1).await), [Fine, InvalidRequest]);
+    let (at_least, at_most) = (set(vec![at_least]), set(vec![at_most]));
+    let (first, second) = tokio::join!(biased; broker.ask(&at_least, 1), broker.ask(&at_most, 1));
+    assert_eq!([codes(&first), codes(&second)], [[Fine], [InvalidRequest]]);
+    assert_eq!(shown(&broker, (BROKER, "1"), min).await, format!("{min}=1000 (3)"));
     broker.stop().await;
 }
 

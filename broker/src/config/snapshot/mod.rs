@@ -198,8 +198,8 @@ impl BrokerConfig {
         }
     }
 
-    /// Whether this broker could be told this while it runs: the whole of its dynamic settings.
-    pub fn check_dynamic(&self, target: Target, settings: &Settings) -> Result<(), Invalid> {
+    /// The same broker, if it can be told this while it runs: the whole of its dynamic settings.
+    pub fn told(&self, target: Target, settings: &Settings) -> Result<BrokerConfig, Invalid> {
         for (name, value) in settings {
             check_broker(target, name, value)?;
         }
@@ -210,7 +210,7 @@ impl BrokerConfig {
                 settings.clone_into(&mut next.dynamic_broker);
             }
         }
-        next.revalued().map(drop)
+        next.revalued()
     }
 
     /// The same broker, as if these stood in its file.

@@ -195,7 +195,7 @@ fn a_change_takes_effect_and_a_bad_one_does_not() {
     let (back, _) = next.with_dynamic(&Settings::new(), &Settings::new());
     assert_eq!(back.values, config.values);
     let zero = settings(&[("log.retention.ms", "0")]);
-    assert!(config.check_dynamic(Target::AllBrokers, &zero).is_err());
+    assert!(config.told(Target::AllBrokers, &zero).is_err());
     let (same, refused) = next.with_dynamic(&zero, &Settings::new());
     assert_eq!((same.values.topic.retention_ms, refused.len()), (5, 1));
 }
