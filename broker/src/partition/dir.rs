@@ -62,6 +62,8 @@ pub struct Dir {
     /// Why it went offline. It stays so until the process starts again.
     failure: OnceLock<String>,
     is_below_reserve: AtomicBool,
+    /// The logs were told so.
+    is_told_below: AtomicBool,
     /// As seen last.
     free_bytes: AtomicU64,
     /// A write found no room, though the reserve did not say so.
@@ -143,6 +145,7 @@ impl Dir {
             reserve_bytes: AtomicU64::new(0),
             failure: OnceLock::new(),
             is_below_reserve: AtomicBool::new(false),
+            is_told_below: AtomicBool::new(false),
             free_bytes: AtomicU64::new(u64::MAX),
             is_short: AtomicBool::new(false),
             behind: AtomicU64::new(0),
@@ -189,6 +192,11 @@ impl Dir {
     /// No client appends anything until space is back.
     pub(super) fn is_below_reserve(&self) -> bool {
         self.is_below_reserve.load(Ordering::Relaxed)
+    }
+
+    /// Notes what the logs were told of the reserve; says what they were told before.
+    pub(super) fn tell_below(&self, is_below: bool) -> bool {
+        self.is_told_below.swap(is_below, Ordering::Relaxed)
     }
 
     /// Appends are refused for want of room: all of them, or those that need more than there is.

@@ -24,7 +24,7 @@ use crate::coordinator::{Coordinator, World};
 use crate::metrics::{Metrics, State};
 use crate::net::Roster;
 use crate::partition::Dir;
-use crate::partition::upkeep::{Chores, Upkeep};
+use crate::partition::upkeep::{Chore, Chores, Upkeep};
 use crate::reconcile::{Parts, Reconciler};
 use control::Control;
 use directories::Directories;
@@ -83,8 +83,14 @@ impl Broker {
         let (parts, previous_epoch) = parts(&config, &env, &held);
         let chores = chores(&parts);
         let reconciler = {
-            let (parts, image) = (parts.clone(), node.image());
-            blocking(move || Reconciler::start(parts, image)).await?
+            let (parts, image, chores) = (parts.clone(), node.image(), Arc::clone(&chores));
+            let start = move || {
+                let reconciler = Reconciler::start(parts, image);
+                // Before anybody is served, or told that the broker is ready.
+                chores.run(Chore::Space);
+                reconciler
+            };
+            blocking(start).await?
         };
         register_controller(&node, &env, node_id, ports.advertised(true)).await?;
         let candidate = Candidate {

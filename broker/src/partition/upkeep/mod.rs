@@ -291,11 +291,12 @@ fn retain(partition: &Partition, now_ms: i64) -> Vec<(PathBuf, Duration)> {
     }
 }
 
-/// Below the reserve no blocks are taken ahead of what is written, either.
+/// Below the reserve no blocks are taken ahead of what is written, either: nor for partitions that
+/// were opened since, or where an append has seen it first.
 fn look_for_room(dir: &Dir, open: impl Fn() -> Vec<Arc<Partition>>) {
-    let was_below = dir.is_below_reserve();
     dir.look_for_room();
-    if was_below != dir.is_below_reserve() {
-        open().iter().for_each(|it| it.log().allow_preallocation(was_below));
+    let is_below = dir.is_below_reserve();
+    if dir.tell_below(is_below) || is_below {
+        open().iter().for_each(|it| it.log().allow_preallocation(!is_below));
     }
 }

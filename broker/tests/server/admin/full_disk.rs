@@ -52,6 +52,19 @@ async fn a_disk_that_takes_no_more_is_told_without_a_reserve_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_is_full_at_the_start_is_told_from_the_first_answer_on() {
+    let disk = SimDisk::default();
+    disk.set_capacity(50_000_000);
+    let world = World::on(&disk, &[LISTENER, "highwater.log.dir.reserve.bytes=100000000"]).await;
+    assert_eq!(get(world.admin(), "/health/ready").await.status, 503);
+    let mut client = world.connect().await;
+    client.create("t").await;
+    let refused = offset(&client.produce("t", batch(1)).await);
+    assert_eq!(refused, Err(ErrorCode::KafkaStorageError.code()));
+    world.broker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_broker_is_ready_while_one_of_its_directories_takes_records() {
     let disk = SimDisk::default();
     let world = World::on(&disk, &[LISTENER, "log.dirs=/a,/b"]).await;
