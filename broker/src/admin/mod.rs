@@ -16,6 +16,7 @@ mod port;
 mod readings;
 mod route;
 mod stream;
+mod ticking;
 mod web;
 
 pub use port::Admin;

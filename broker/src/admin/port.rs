@@ -3,6 +3,7 @@
 use super::desk::Desk;
 use super::route;
 use super::stream::Unstalled;
+use super::ticking;
 use crate::api::Ctx;
 use crate::config::{AdminConfig, Endpoint};
 use crate::metrics::Metrics;
@@ -43,6 +44,8 @@ pub struct Admin {
     desk: Arc<Desk>,
     /// None where there is no port.
     open: Option<Open>,
+    /// Keeps what the pages tell of the last minutes, once there is a broker to tell of.
+    ticking: Option<JoinHandle<()>>,
 }
 
 struct Open {
@@ -67,7 +70,7 @@ impl Admin {
             );
         }
         let desk = Arc::new(Desk::new(config, metrics, env));
-        let Some(at) = wanted else { return Ok(Admin { desk, open: None }) };
+        let Some(at) = wanted else { return Ok(Admin { desk, open: None, ticking: None }) };
         let endpoint = env::Endpoint { host: at.host.clone(), port: at.port, backlog: BACKLOG };
         let opened = async {
             let listener = env.net.listen(&endpoint).await?;
@@ -79,7 +82,8 @@ impl Admin {
                 info!("Health and metrics are on http://{at}", at = shown(&at, address));
                 let (stop, stopped) = watch::channel(false);
                 let accepting = tokio::spawn(accept(listener, Arc::clone(&desk), stopped));
-                Ok(Admin { desk, open: Some(Open { address, stop, accepting }) })
+                let open = Some(Open { address, stop, accepting });
+                Ok(Admin { desk, open, ticking: None })
             }
             Err(error) if is_required => Err((at, error)),
             Err(error) => {
@@ -87,7 +91,7 @@ impl Admin {
                     "There is no admin port, since {at} cannot be had ({error}): set \
                      highwater.admin.listener to another, or to nothing"
                 );
-                Ok(Admin { desk, open: None })
+                Ok(Admin { desk, open: None, ticking: None })
             }
         }
     }
@@ -98,13 +102,22 @@ impl Admin {
     }
 
     /// From now on the pages tell of this broker.
-    pub fn show(&self, broker: Ctx) {
-        self.desk.set_broker(Some(Arc::new(broker)));
+    pub fn show(&mut self, broker: Ctx) {
+        let broker = Arc::new(broker);
+        self.desk.set_broker(Some(Arc::clone(&broker)));
+        if self.open.is_some() {
+            self.ticking = Some(tokio::spawn(ticking::run(Arc::clone(&self.desk), broker)));
+        }
     }
 
     /// Closes the port. When it comes back, nothing here holds anything of the broker.
     pub async fn stop(self) {
         self.desk.set_broker(None);
+        if let Some(ticking) = self.ticking {
+            ticking.abort();
+            // However it has ended, it is over.
+            drop(ticking.await);
+        }
         let Some(open) = self.open else { return };
         open.stop.send_replace(true);
         // Whatever ended it, it is over.

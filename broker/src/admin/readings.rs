@@ -1,5 +1,4 @@
-//! Means over the last minute, from what was read when somebody looked: nothing ticks while
-//! nobody does.
+//! Means over the last minute, from readings that are kept whoever looks.
 
 use crate::api::Ctx;
 use kraft::node::Commits;
@@ -8,12 +7,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 use tokio::runtime::Handle;
 
-/// Readings lie at least so far apart, and are kept so long.
-const STEP: Duration = Duration::from_secs(5);
+/// Readings lie so far apart, and are kept until they are older than the minute.
+pub(super) const STEP: Duration = Duration::from_secs(5);
 const SPAN: Duration = Duration::from_secs(60);
 
+/// Counters at a moment.
 #[derive(Clone, Debug, Default)]
-struct Reading {
+pub(super) struct Reading {
     at: Duration,
     /// All that the worker threads have worked.
     busy: Duration,
@@ -45,32 +45,48 @@ pub(super) struct Rates {
     pub(super) closed: f64,
 }
 
-impl Readings {
-    /// Over the last minute, or as much of it as is known.
-    pub(super) fn means(&self, now: Duration, ctx: &Ctx) -> Means {
+impl Reading {
+    /// On a worker thread: they are the ones that are read.
+    pub(super) fn of(now: Duration, ctx: &Ctx) -> Reading {
         let runtime = Handle::current().metrics();
-        let workers = runtime.num_workers();
-        let busy = (0..workers).map(|worker| runtime.worker_total_busy_duration(worker)).sum();
+        let workers = 0..runtime.num_workers();
         let commits = ctx.controller.as_ref().map(|node| node.commits()).unwrap_or_default();
         let connections = ctx.metrics.connections.all().into_iter();
         let connections = connections.map(|(name, it)| (name, (it.opened.get(), it.closed.get())));
-        let last = Reading { at: now, busy, commits, connections: connections.collect() };
-        let first = self.first_beside(&last);
-        means(&first, &last, workers)
+        Reading {
+            at: now,
+            busy: workers.map(|worker| runtime.worker_total_busy_duration(worker)).sum(),
+            commits,
+            connections: connections.collect(),
+        }
+    }
+}
+
+impl Readings {
+    /// Over the last minute, or as much of it as is known.
+    pub(super) fn means(&self, now: Duration, ctx: &Ctx) -> Means {
+        let (first, last) = (self.before(now), Reading::of(now, ctx));
+        means(
+            &first.unwrap_or_else(|| last.clone()),
+            &last,
+            Handle::current().metrics().num_workers(),
+        )
     }
 
-    /// The oldest that is kept, beside which `last` is kept now.
-    fn first_beside(&self, last: &Reading) -> Reading {
+    /// Keeps one, and forgets what is older than a minute needs.
+    pub(super) fn keep(&self, reading: Reading) {
         let mut readings = self.0.lock();
-        while readings.get(1).is_some_and(|second| SPAN <= last.at.saturating_sub(second.at)) {
+        while readings.get(1).is_some_and(|second| SPAN <= reading.at.saturating_sub(second.at)) {
             readings.pop_front();
         }
-        let first = readings.front().cloned();
-        if readings.back().is_none_or(|newest| STEP <= last.at.saturating_sub(newest.at)) {
-            readings.push_back(last.clone());
-        }
-        // Nobody has looked yet: since the start.
-        first.unwrap_or_default()
+        readings.push_back(reading);
+    }
+
+    /// The newest that is a minute old, else the oldest.
+    fn before(&self, now: Duration) -> Option<Reading> {
+        let readings = self.0.lock();
+        let is_old = |reading: &&Reading| SPAN <= now.saturating_sub(reading.at);
+        readings.iter().rev().find(is_old).or(readings.front()).cloned()
     }
 }
 
@@ -107,15 +123,23 @@ mod tests {
     }
 
     #[test]
-    fn means_are_of_the_last_minute() {
+    fn means_are_of_the_last_minute_whoever_looks_and_however_late() {
         let readings = Readings::default();
-        assert_eq!(readings.first_beside(&reading(10, 0)).at, Duration::ZERO);
-        for at in 11..=200 {
-            readings.first_beside(&reading(at, 0));
+        assert!(readings.before(Duration::from_secs(7)).is_none());
+        let first = |now| readings.before(Duration::from_secs(now)).unwrap().at.as_secs();
+        readings.keep(reading(10, 0));
+        assert_eq!((first(10), first(12)), (10, 10));
+        // Nobody has looked before, or many have.
+        for (now, looks) in (15..=1000).step_by(5).zip([0, 0, 3].into_iter().cycle()) {
+            readings.keep(reading(now, 0));
+            for look in 0..looks {
+                let first = first(now + look);
+                assert!(now < 70 && first == 10 || first + 60 <= now + look, "{now} {first}");
+                assert!(now + look < first + 65 + 5, "{now} {first}");
+            }
         }
-        let first = readings.first_beside(&reading(200, 0)).at.as_secs();
-        assert!((135..=145).contains(&first), "{first}");
-        assert!(readings.0.lock().len() < 20);
+        assert_eq!((first(1000), first(1004), first(1005)), (940, 940, 945));
+        assert!(readings.0.lock().len() < 15);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Counts of the last minutes only, as in two windows that follow each other: the quantiles of a
 //! week would tell nothing of today. A duration is counted with one addition and no lock.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Steps within a doubling: a count is known to an eighth.
@@ -12,17 +12,20 @@ const STEP_BITS: u32 = 3;
 /// Up to 2^32 microseconds, over an hour.
 const BUCKETS: usize = (32 - STEP_BITS as usize + 1) * STEPS;
 
-/// Which of the two windows is counted in.
-pub type Window = usize;
-pub const WINDOWS: usize = 2;
+const WINDOWS: usize = 2;
 
 /// See the module.
 #[derive(Debug)]
-pub struct Histogram([[AtomicU32; BUCKETS]; WINDOWS]);
+pub struct Histogram {
+    windows: [[AtomicU32; BUCKETS]; WINDOWS],
+    /// Which of them is counted in.
+    present: AtomicUsize,
+}
 
 impl Default for Histogram {
     fn default() -> Histogram {
-        Histogram([const { [const { AtomicU32::new(0) }; BUCKETS] }; WINDOWS])
+        let windows = [const { [const { AtomicU32::new(0) }; BUCKETS] }; WINDOWS];
+        Histogram { windows, present: AtomicUsize::new(0) }
     }
 }
 
@@ -49,18 +52,20 @@ fn middle_ms(bucket: usize) -> f64 {
 }
 
 impl Histogram {
-    pub fn record(&self, window: Window, took: Duration) {
+    pub fn record(&self, took: Duration) {
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let counts = self.0.get(window % WINDOWS);
+        let counts = self.windows.get(self.present.load(Ordering::Relaxed) % WINDOWS);
         if let Some(count) = counts.and_then(|counts| counts.get(bucket(micros))) {
             count.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// Forgets what a window counted.
-    pub fn clear(&self, window: Window) {
-        let counts = self.0.get(window % WINDOWS).into_iter().flatten();
+    /// Forgets the window before the present one, and begins the next in its place. One calls it.
+    pub fn turn(&self) {
+        let next = (self.present.load(Ordering::Relaxed) + 1) % WINDOWS;
+        let counts = self.windows.get(next).into_iter().flatten();
         counts.for_each(|count| count.store(0, Ordering::Relaxed));
+        self.present.store(next, Ordering::Relaxed);
     }
 }
 
@@ -76,7 +81,7 @@ impl Default for Counts {
 
 impl Counts {
     pub fn add(&mut self, histogram: &Histogram) {
-        for window in &histogram.0 {
+        for window in &histogram.windows {
             for (sum, count) in self.0.iter_mut().zip(window) {
                 *sum += u64::from(count.load(Ordering::Relaxed));
             }
@@ -139,13 +144,16 @@ mod tests {
             (counts.count(), counts.quantile_ms(0.5), counts.quantile_ms(0.99))
         };
         assert!(quantiles().1.is_nan());
-        (0..99).for_each(|_| it.record(0, Duration::from_micros(4)));
-        it.record(1, Duration::from_millis(100));
+        (0..99).for_each(|_| it.record(Duration::from_micros(4)));
+        it.turn();
+        it.record(Duration::from_millis(100));
         let (count, half, most) = quantiles();
         assert_eq!((count, half), (100, 0.004));
         assert_eq!(most, 0.004);
-        it.clear(0);
+        it.turn();
         assert!((quantiles().1 - 100.0).abs() < 13.0);
+        it.turn();
+        assert!(quantiles().1.is_nan());
     }
 
     #[test]

@@ -4,14 +4,13 @@
 //! Each thread counts in a cell of its own, and a cell has room only for the APIs that were asked
 //! there.
 
-use super::histogram::{Counts, Histogram, WINDOWS};
+use super::histogram::{Counts, Histogram};
 use super::traffic::{CELLS, cell};
-use parking_lot::Mutex;
 use protocol::error::ErrorCode;
 use protocol::messages::ApiKey;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Keys are smaller than this, and versions too.
@@ -19,8 +18,6 @@ const APIS: usize = 128;
 const VERSIONS: usize = 32;
 /// Of error codes, from -1 on.
 const ERRORS: usize = 160;
-/// How long a window of durations is counted in.
-const WINDOW: Duration = Duration::from_secs(150);
 
 /// The parts of a request's time, as Kafka names them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,19 +74,12 @@ struct Cell([OnceLock<Box<Api>>; APIS]);
 #[derive(Debug)]
 pub struct Requests {
     cells: Box<[Cell]>,
-    window: AtomicUsize,
-    /// When the present window began.
-    turned: Mutex<Duration>,
 }
 
 impl Default for Requests {
     fn default() -> Requests {
         let cell = |_| Cell([const { OnceLock::new() }; APIS]);
-        Requests {
-            cells: (0..CELLS).map(cell).collect(),
-            window: AtomicUsize::new(0),
-            turned: Mutex::default(),
-        }
+        Requests { cells: (0..CELLS).map(cell).collect() }
     }
 }
 
@@ -132,14 +122,13 @@ impl Requests {
     /// One is over.
     pub fn ended(&self, key: ApiKey, times: Times) {
         let Some(api) = self.api(key) else { return };
-        let window = self.window.load(Ordering::Relaxed);
         let Times { request_queue, local, remote, response_queue, response_send } = times;
         let total = request_queue + local + remote + response_queue + response_send;
         let stages = [total, request_queue, local, remote, response_queue, response_send];
         for (at, (histogram, took)) in api.times.iter().zip(stages).enumerate() {
             // What took no time is known from the total, which counts every request.
             if at == Stage::Total as usize || 1 <= took.as_micros() {
-                histogram.record(window, took);
+                histogram.record(took);
             }
         }
     }
@@ -166,8 +155,8 @@ impl Requests {
         versions.map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
-    /// What was counted of each API that was asked. `now` turns the windows.
-    pub fn seen(&self, now: Duration) -> BTreeMap<ApiKey, Seen> {
+    /// What was counted of each API that was asked.
+    pub fn seen(&self) -> BTreeMap<ApiKey, Seen> {
         let mut seen: BTreeMap<ApiKey, Seen> = BTreeMap::new();
         for (key, api) in self.apis() {
             let seen = seen.entry(key).or_default();
@@ -187,7 +176,6 @@ impl Requests {
             let all = seen.times.first().map_or(0, Counts::count);
             seen.times.iter_mut().for_each(|stage| stage.fill_up_to(all));
         }
-        self.turn(now);
         seen
     }
 
@@ -200,18 +188,9 @@ impl Requests {
         })
     }
 
-    /// Begins the next window when this one has had its time.
-    fn turn(&self, now: Duration) {
-        let mut turned = self.turned.lock();
-        if now.saturating_sub(*turned) < WINDOW {
-            return;
-        }
-        *turned = now;
-        let next = (self.window.load(Ordering::Relaxed) + 1) % WINDOWS;
-        for (_, api) in self.apis() {
-            api.times.iter().for_each(|histogram| histogram.clear(next));
-        }
-        self.window.store(next, Ordering::Relaxed);
+    /// Begins the next window of durations.
+    pub fn turn(&self) {
+        self.apis().flat_map(|(_, api)| &api.times).for_each(Histogram::turn);
     }
 }
 
@@ -239,7 +218,7 @@ mod tests {
             requests.began(ApiKey::Produce, version);
         }
         requests.answered(ApiKey::Produce, [0, 0, 3, -1].into_iter());
-        let seen = requests.seen(Duration::ZERO);
+        let seen = requests.seen();
         let produce = &seen[&ApiKey::Produce];
         assert_eq!(produce.versions, BTreeMap::from([(3, 2), (9, 1)]));
         assert_eq!(produce.errors, BTreeMap::from([(-1, 1), (0, 2), (3, 1)]));
@@ -253,13 +232,16 @@ mod tests {
         let times = Times { local: ms(1), remote: ms(100), ..Times::default() };
         requests.ended(ApiKey::Fetch, times);
         let near = |got: f64, want: f64| (got - want).abs() <= want / 8.0;
-        let quantile =
-            |now, stage| requests.seen(now).get(&ApiKey::Fetch).unwrap().quantile_ms(stage, 0.5);
-        assert!(near(quantile(ms(0), Stage::Total), 101.0));
-        assert!(near(quantile(ms(0), Stage::Remote), 100.0));
-        assert_eq!(quantile(ms(0), Stage::RequestQueue), 0.0);
-        assert!(near(quantile(WINDOW, Stage::Local), 1.0));
-        assert!(near(quantile(WINDOW * 2, Stage::Local), 1.0));
-        assert!(quantile(WINDOW * 3, Stage::Local).is_nan());
+        let quantile = |stage| requests.seen().get(&ApiKey::Fetch).unwrap().quantile_ms(stage, 0.5);
+        // However often somebody looks.
+        for _ in 0..3 {
+            assert!(near(quantile(Stage::Total), 101.0));
+            assert!(near(quantile(Stage::Remote), 100.0));
+            assert_eq!(quantile(Stage::RequestQueue), 0.0);
+        }
+        requests.turn();
+        assert!(near(quantile(Stage::Local), 1.0));
+        requests.turn();
+        assert!(quantile(Stage::Local).is_nan());
     }
 }

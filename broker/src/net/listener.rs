@@ -8,7 +8,7 @@ use super::roster::{Full, Roster, Seat};
 use super::service::Service;
 use super::told::Telling;
 use crate::api::{ListenerKind, RequestContext};
-use crate::metrics::{ListenerConnections, Metrics, Open};
+use crate::metrics::{ListenerConnections, Metrics, Open, Said};
 use arc_swap::ArcSwap;
 use kraft::env::{Bound, Endpoint, Env, Listener, Stream};
 use socket2::SockRef;
@@ -94,7 +94,10 @@ impl Opened {
         let pace = Pace::default();
         loop {
             // As Apache Kafka: whoever is too many waits in the kernel's queue.
-            roster.has_room(&self.name, limits).await;
+            if roster.is_full(&self.name, limits) {
+                let _waits = self.connections.is_blocked();
+                roster.has_room(&self.name, limits).await;
+            }
             let (stream, peer) = match self.socket.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
@@ -134,6 +137,7 @@ impl Opened {
             told: telling.to(peer.ip(), local),
             principal: Arc::clone(&self.anonymous),
             client_id: Arc::default(),
+            software: Arc::new(Said::nothing(&self.connections.software)),
             correlation_id: 0,
         };
         let asked = (Arc::clone(service), Arc::clone(metrics), from);

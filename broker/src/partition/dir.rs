@@ -1,7 +1,7 @@
 //! A log directory: whether it can be used, and what in it waits for the disk.
 
 use super::checkpoints::Checkpoints;
-use crate::metrics::{Histogram, TotalTraffic};
+use crate::metrics::{Timer, TotalTraffic};
 use parking_lot::{Condvar, Mutex};
 use protocol::ids::Uuid;
 use std::collections::VecDeque;
@@ -75,7 +75,7 @@ pub struct Dir {
     /// Of all partitions that are or were in it.
     pub traffic: TotalTraffic,
     /// How long syncs of its logs took.
-    pub syncs: Histogram,
+    pub syncs: Timer,
     queue: Mutex<Queue>,
     wake: Condvar,
     /// Told when it fails.
@@ -151,7 +151,7 @@ impl Dir {
             behind: AtomicU64::new(0),
             written: AtomicU64::new(0),
             traffic: TotalTraffic::default(),
-            syncs: Histogram::default(),
+            syncs: Timer::default(),
             queue: Mutex::default(),
             wake: Condvar::new(),
             on_failure: OnceLock::new(),

@@ -262,6 +262,7 @@ impl Broker {
             told: None,
             principal: "User:ANONYMOUS".into(),
             client_id: "test".into(),
+            software: Arc::default(),
             correlation_id: 7,
         };
         dispatch(&self.ctx, &from, Q::KEY.code(), version, body)

@@ -73,6 +73,7 @@ impl Served {
             told: None,
             principal: "User:ANONYMOUS".into(),
             client_id: "test".into(),
+            software: Arc::default(),
             correlation_id: 7,
         };
         let body = request.body(version).unwrap();

@@ -17,6 +17,7 @@ fn check_closed(broker: &Broker, kind: ListenerKind, (key, version): (i16, i16),
         told: None,
         principal: "User:ANONYMOUS".into(),
         client_id: "test".into(),
+        software: Arc::default(),
         correlation_id: 7,
     };
     let closed = dispatch(&broker.ctx, &from, key, version, Bytes::new()).err();

@@ -3,7 +3,7 @@
 use broker::config::{BrokerConfig, Given};
 use broker::server::{Broker, StartError};
 use bytes::Bytes;
-use kraft::env::{Env, os};
+use kraft::env::{Clock, Env, os};
 use protocol::messages::create_topics_request::CreatableTopic;
 use protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use protocol::messages::{
@@ -14,10 +14,46 @@ use protocol::records::builder::BatchBuilder;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use storage::disk::sim::SimDisk;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+
+/// When the clocks of [`Hands`] begin, in seconds since 1970.
+pub(crate) const BEGINNING: u32 = 1_700_000_000;
+
+/// A clock whose day is set by hand; its hours pass as ever.
+#[derive(Debug)]
+pub(crate) struct Hands {
+    ahead_s: AtomicU64,
+    hours: Arc<dyn Clock>,
+}
+
+impl Hands {
+    pub(crate) fn new() -> Arc<Hands> {
+        Arc::new(Hands { ahead_s: AtomicU64::new(0), hours: os::env().clock })
+    }
+
+    pub(crate) fn move_by(&self, seconds: u64) {
+        self.ahead_s.fetch_add(seconds, Ordering::Relaxed);
+    }
+
+    fn ahead(&self) -> Duration {
+        Duration::from_secs(self.ahead_s.load(Ordering::Relaxed))
+    }
+}
+
+impl Clock for Hands {
+    fn wall_ms(&self) -> i64 {
+        let now = Duration::from_secs(BEGINNING.into()) + self.ahead();
+        i64::try_from(now.as_millis()).unwrap()
+    }
+    fn monotonic(&self) -> Duration {
+        self.hours.monotonic() + self.ahead()
+    }
+}
 
 /// A broker, and the folder that goes with it.
 pub(crate) struct World {
@@ -34,7 +70,16 @@ impl World {
 
     /// On a disk in memory.
     pub(crate) async fn on(disk: &SimDisk, overrides: &[&str]) -> World {
-        let env = Env { disk: Arc::new(disk.clone()), ..os::env() };
+        World::within(Env { disk: Arc::new(disk.clone()), ..os::env() }, overrides).await
+    }
+
+    /// The same, by that clock.
+    pub(crate) async fn at(clock: &Arc<Hands>, disk: &SimDisk, overrides: &[&str]) -> World {
+        let (clock, disk) = (Arc::clone(clock) as _, Arc::new(disk.clone()));
+        World::within(Env { clock, disk, ..os::env() }, overrides).await
+    }
+
+    async fn within(env: Env, overrides: &[&str]) -> World {
         let broker = start_in(env, Path::new("/"), overrides).await.unwrap();
         World { broker, dir: TempDir::new().unwrap() }
     }

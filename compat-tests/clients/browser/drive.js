@@ -63,7 +63,8 @@ async function walk(browser, name, viewport) {
   await picture("topic");
 
   await link("Read messages");
-  await see("Partition 0", '"amount": 7', "ada", "source", "base64");
+  // A number keeps all its digits.
+  await see("Partition 0", '"amount": 7', '"id": 12345678901234567890', '"of": []', "ada", "source", "base64");
   if ((await text()).includes("null") === false) throw new Error("a null value is not shown as one");
   await picture("messages");
   // What a record holds is shown, never run.
@@ -91,6 +92,13 @@ async function walk(browser, name, viewport) {
   await link(group);
   await see("Committed", "Lag", "orders", "Members");
   await picture("group");
+
+  // Names that no path keeps, and no name at all.
+  await link("Groups");
+  await link("..");
+  await see("Empty", "Committed", "orders");
+  await page.goto(`${url}/#/topics/%zz`);
+  await see("There is no such view.");
 
   // It renews itself, and says so when the broker is gone.
   if (trouble.length) throw new Error(`${name}: the browser complains:\n${trouble.join("\n")}`);

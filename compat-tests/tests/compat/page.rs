@@ -9,6 +9,7 @@ use rdkafka::config::ClientConfig;
 use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer};
 use rdkafka::message::{Header, OwnedHeaders};
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
+use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use std::process::Command;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
@@ -21,7 +22,9 @@ fn produce(bootstrap: &str) {
     let of = |partition, key: &'static str| BaseRecord::to("orders").partition(partition).key(key);
     let headers = || OwnedHeaders::new().insert(Header { key: "source", value: Some("shop") });
     let sent = [
-        of(0, "ada").payload(&br#"{"amount":7,"who":"ada"}"#[..]).headers(headers()),
+        of(0, "ada")
+            .payload(&br#"{"amount":7,"id":12345678901234567890,"of":[]}"#[..])
+            .headers(headers()),
         of(0, "grace").payload(&b"<img src=x onerror=alert(1)>"[..]),
         of(0, "nobody"),
         of(0, "bytes").payload(&b"\xff\xfe\0raw"[..]),
@@ -73,6 +76,18 @@ fn join(bootstrap: &str) -> BaseConsumer {
     consumer
 }
 
+/// A group whose name no path keeps.
+fn commit(bootstrap: &str) {
+    let consumer: BaseConsumer = ClientConfig::new()
+        .set("bootstrap.servers", bootstrap)
+        .set("group.id", "..")
+        .create()
+        .unwrap();
+    let mut offsets = TopicPartitionList::new();
+    offsets.add_partition_offset("orders", 0, Offset::Offset(2)).unwrap();
+    consumer.commit(&offsets, CommitMode::Sync).unwrap();
+}
+
 #[test]
 fn a_person_sees_topics_messages_and_groups_on_a_desk_and_on_a_phone() {
     let dir = TempDir::new().unwrap();
@@ -93,6 +108,7 @@ fn a_person_sees_topics_messages_and_groups_on_a_desk_and_on_a_phone() {
     produce(&bootstrap);
     let _member = join(&bootstrap);
     let _ticking = tick(&bootstrap);
+    commit(&bootstrap);
 
     let mut node = Command::new("node");
     node.env("NODE_PATH", tool("browser").join("node_modules"));

@@ -14,13 +14,14 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// What promtool says of names that dashboards ask for just so.
-const KNOWN: [(&str, &str); 8] = [
+const KNOWN: [(&str, &str); 9] = [
     ("kafka_server_delayedoperationpurgatory_purgatorysize", "'snake_case'"),
     ("kafka_server_replicafetchermanager_maxlag", "'snake_case'"),
     ("kafka_server_replicafetchermanager_minfetchrate", "'snake_case'"),
     ("kafka_server_socket_server_metrics_connection_close_rate", "'snake_case'"),
     ("kafka_server_socket_server_metrics_connection_count", "'snake_case'"),
     ("kafka_server_socket_server_metrics_connection_creation_rate", "'snake_case'"),
+    ("kafka_server_socket_server_metrics_connections", "'snake_case'"),
     ("kafka_server_socket_server_metrics_connection_count", "\"_count\" suffix"),
     ("kafka_consumergroup_", "\"_sum\" suffix"),
 ];

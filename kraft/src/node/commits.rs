@@ -1,7 +1,40 @@
-//! How many decisions were committed, and how long that took.
+//! How many decisions were committed, and how long that took; and who wants to know of elections.
 
+use crate::image::RECOVERING;
+use crate::record::Record;
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+
+/// Who wants to know of elections.
+pub trait Elected: Debug + Send + Sync {
+    /// A decision by which partitions that stood have another leader is committed, so long after it
+    /// was made. So many of the leaders may lack what was acknowledged.
+    fn elected(&self, unclean: u64, took: Duration);
+}
+
+/// The leaders that a decision elects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Elections {
+    leaders: u64,
+    unclean: u64,
+}
+
+impl Elections {
+    pub(super) fn of(records: &[Record]) -> Elections {
+        let mut elections = Elections::default();
+        for record in records {
+            if let Record::PartitionChange(change) = record
+                && 0 <= change.leader
+            {
+                elections.leaders += 1;
+                elections.unclean += u64::from(change.leader_recovery_state == RECOVERING);
+            }
+        }
+        elections
+    }
+}
 
 /// Since the start, or between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,10 +64,22 @@ pub(super) struct CommitCounter {
     decisions: AtomicU64,
     records: AtomicU64,
     took_micros: AtomicU64,
+    told: OnceLock<Arc<dyn Elected>>,
 }
 
 impl CommitCounter {
-    pub(super) fn count(&self, records: u64, took: Duration) {
+    /// Has `told` called at every election from now on. Once.
+    pub(super) fn tell_elections(&self, told: Arc<dyn Elected>) {
+        debug_assert!(self.told.get().is_none(), "one is told of elections");
+        self.told.get_or_init(|| told);
+    }
+
+    pub(super) fn count(&self, records: u64, elections: Elections, took: Duration) {
+        if 0 < elections.leaders
+            && let Some(told) = self.told.get()
+        {
+            told.elected(elections.unclean, took);
+        }
         let micros = u64::try_from(took.as_micros()).unwrap_or(0);
         self.decisions.fetch_add(1, Ordering::Relaxed);
         self.records.fetch_add(records, Ordering::Relaxed);

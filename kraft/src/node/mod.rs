@@ -6,7 +6,7 @@ mod commits;
 mod error;
 mod task;
 
-pub use commits::Commits;
+pub use commits::{Commits, Elected};
 pub use error::AskError;
 
 pub use crate::raft::open::StartError;
@@ -165,6 +165,11 @@ impl Node {
     /// What this node has committed since its start.
     pub fn commits(&self) -> Commits {
         self.commits.get()
+    }
+
+    /// Has `told` called at every election of a partition's leader from now on. Once.
+    pub fn tell_elections(&self, told: Arc<dyn Elected>) {
+        self.commits.tell_elections(told);
     }
 
     /// Who leads and votes, for DescribeQuorum.

@@ -1,6 +1,6 @@
 //! The node as its callers see it: requests in, answers out, and the log that they leave.
 
-use super::{AskError, Node, NodeConfig, StartError, SyncOn};
+use super::{AskError, Elected, Node, NodeConfig, StartError, SyncOn};
 use crate::env::{Clock, Env, os};
 use crate::format::{Plan, bootstrap, format};
 use crate::raft::batch::data;
@@ -285,5 +285,34 @@ async fn a_node_whose_snapshot_waits_for_room_can_be_stopped() {
     world.disk.mend();
     let node = world.start().await.unwrap();
     assert_eq!(node.image().topics().len(), 3);
+    node.shutdown().await;
+}
+
+/// Elections as they are told.
+#[derive(Debug, Default)]
+struct Heard(Mutex<Vec<(u64, Duration)>>);
+
+impl Elected for Heard {
+    fn elected(&self, unclean: u64, took: Duration) {
+        self.0.lock().push((unclean, took));
+    }
+}
+
+#[tokio::test]
+async fn an_election_is_told_and_a_new_or_lost_partition_is_none() {
+    let world = World::new();
+    let node = world.start().await.unwrap();
+    let heard = Arc::new(Heard::default());
+    node.tell_elections(Arc::clone(&heard) as Arc<dyn Elected>);
+    let epoch = broker(&node).await;
+    for name in ["a", "b"] {
+        assert_eq!(create(&node, name).await, Ok(0));
+    }
+    let fenced = node.ask(heartbeat(&node, epoch).with_want_fence(true)).await.unwrap();
+    assert!(fenced.is_fenced);
+    assert_eq!(*heard.0.lock(), []);
+    // It leads both again, by one decision.
+    node.ask(heartbeat(&node, epoch)).await.unwrap();
+    assert_eq!(*heard.0.lock(), [(0, Duration::ZERO)]);
     node.shutdown().await;
 }

@@ -295,6 +295,14 @@ impl Log {
         self.writer.lock().producers.expire(now_ms, expiration_ms)
     }
 
+    /// How many producers are known; while somebody appends, how many were a moment ago.
+    pub fn producer_count(&self) -> usize {
+        if let Some(writer) = self.writer.try_lock() {
+            self.producers_seen.store(writer.producers.iter().count(), Ordering::Relaxed);
+        }
+        self.producers_seen.load(Ordering::Relaxed)
+    }
+
     /// What is known of the producers, by id.
     pub fn producers(&self) -> Vec<producer::Producer> {
         self.writer.lock().producers.iter().cloned().collect()

@@ -36,7 +36,7 @@ use crate::segment::{Home, Segment};
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize};
 use writer::Writer;
 
 /// In the order of their bases; never empty; the last one is the active one.
@@ -71,6 +71,8 @@ pub struct Log {
     epochs_unsaved: AtomicBool,
     saving_epochs: Mutex<()>,
     writer: Mutex<Writer>,
+    /// How many producers were known when somebody last asked and nobody appended.
+    producers_seen: AtomicUsize,
     flushing: Mutex<()>,
     /// Held by whoever takes segments out of the list, or puts others in their place.
     replacing: Mutex<()>,

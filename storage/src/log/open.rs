@@ -13,7 +13,7 @@ use crate::segment::{Home, Segment};
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
 /// What a log begins with.
 struct Found {
@@ -144,6 +144,7 @@ fn with(home: Home, open: Open, found: Found) -> Result<Log, Error> {
             cannot_reserve: false,
             snapshot: found.snapshot,
         }),
+        producers_seen: AtomicUsize::new(0),
         flushing: Mutex::default(),
         replacing: Mutex::default(),
         swapping: RwLock::default(),

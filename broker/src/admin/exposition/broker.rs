@@ -1,6 +1,6 @@
 //! The broker: its state, its replicas, its connections, and who waits in it.
 
-use super::family::{Family, Kind, counter, gauge, of_process};
+use super::family::{Family, Kind, counter, gauge, of_process, summary};
 use super::samples::{Labels, Samples};
 use super::scene::Shot;
 use crate::admin::readings::Rates;
@@ -72,18 +72,28 @@ pub(super) const FAMILIES: &[Family] = &[
         "Partitions led here whose replicas are being moved.",
         |shot, out| out.one(shot.count(|it| it.leads && it.moves())),
     ),
+    gauge(
+        "kafka_server_replicamanager_produceridcount",
+        "",
+        "kafka.server:type=ReplicaManager,name=ProducerIdCount Value",
+        "Idempotent producers that partitions here remember, each in each partition that it wrote to.",
+        |shot, out| {
+            let open = shot.spots.iter().filter_map(|spot| spot.open.as_ref());
+            out.one(open.map(|partition| partition.log().producer_count()).sum::<usize>());
+        },
+    ),
     counter(
         "kafka_server_replicamanager_isrshrinks_total",
         "",
         "kafka.server:type=ReplicaManager,name=IsrShrinksPerSec Count",
-        "Replicas that fell out of sync: alone, none can.",
+        "Replicas that leaders here saw fall behind: they serve no follower.",
         |_, out| out.one(0),
     ),
     counter(
         "kafka_server_replicamanager_isrexpands_total",
         "",
         "kafka.server:type=ReplicaManager,name=IsrExpandsPerSec Count",
-        "Replicas that came into sync: alone, none can.",
+        "Replicas that leaders here saw catch up: they serve no follower.",
         |_, out| out.one(0),
     ),
     gauge(
@@ -150,6 +160,32 @@ pub(super) const FAMILIES: &[Family] = &[
         "kafka.server:type=socket-server-metrics,listener=*,networkProcessor=* connection-close-rate",
         "Connections a second that were closed, over the last minute.",
         |shot, out| rates(shot, out, |it| it.closed),
+    ),
+    gauge(
+        "kafka_server_socket_server_metrics_connections",
+        "listener networkProcessor clientSoftwareName clientSoftwareVersion",
+        "kafka.server:type=socket-server-metrics,clientSoftwareName=*,clientSoftwareVersion=*,\
+         listener=*,networkProcessor=* connections",
+        "Open connections by what clients say they are: `unknown` where they say nothing, or too much.",
+        |shot, out| {
+            let names = "listener networkProcessor clientSoftwareName clientSoftwareVersion";
+            for (listener, connections) in shot.ctx.metrics.connections.all() {
+                for ((name, version), count) in connections.software.all() {
+                    out.put(&Labels::of(names, &[&listener, &0, &name, &version]), count);
+                }
+            }
+        },
+    ),
+    counter(
+        "kafka_network_acceptor_acceptorblockedpercent_total",
+        "listener",
+        "kafka.network:type=Acceptor,name=AcceptorBlockedPercent,listener=* Count",
+        "Nanoseconds in which a listener could take nobody in, as `max.connections` were open.",
+        |shot, out| {
+            for (listener, connections) in shot.ctx.metrics.connections.all() {
+                out.put(&Labels::of("listener", &[&listener]), connections.blocked().as_nanos());
+            }
+        },
     ),
     gauge(
         "kafka_controller_kafkacontroller_activecontrollercount",
@@ -227,7 +263,14 @@ pub(super) const FAMILIES: &[Family] = &[
         "kafka_controller_controllerstats_uncleanleaderelections_total",
         "",
         "kafka.controller:type=ControllerStats,name=UncleanLeaderElectionsPerSec Count",
-        "Leaders that were not in sync: the only replica always is.",
-        |_, out| out.one(0),
+        "Leaders that may lack what was acknowledged, elected where nobody in sync was left.",
+        |shot, out| out.one(shot.ctx.metrics.unclean_elections.get()),
+    ),
+    summary(
+        "kafka_controller_controllerstats_leaderelectionrateandtimems",
+        "quantile",
+        "kafka.controller:type=ControllerStats,name=LeaderElectionRateAndTimeMs",
+        "Milliseconds from a decision that gave partitions another leader to its commit, over the last minutes.",
+        |shot, out| out.timed(std::iter::once(&shot.ctx.metrics.elections)),
     ),
 ];

@@ -1,8 +1,6 @@
 //! Logs: their sizes and offsets, and how long syncs take.
 
 use super::family::{Family, gauge, summary};
-use super::samples::Labels;
-use crate::metrics::histogram::Counts;
 
 pub(super) const FAMILIES: &[Family] = &[
     gauge(
@@ -37,12 +35,8 @@ pub(super) const FAMILIES: &[Family] = &[
         "kafka_log_logflushstats_logflushrateandtimems",
         "quantile",
         "kafka.log:type=LogFlushStats,name=LogFlushRateAndTimeMs",
-        "Milliseconds that a sync of a log took, since the start.",
-        |shot, out| {
-            let mut counts = Counts::default();
-            shot.ctx.dirs.iter().for_each(|dir| counts.add(&dir.syncs));
-            out.summary(&Labels::NONE, counts.count(), |share| counts.quantile_ms(share));
-        },
+        "Milliseconds that a sync of a log took, over the last minutes.",
+        |shot, out| out.timed(shot.ctx.dirs.iter().map(|dir| &dir.syncs)),
     ),
     gauge(
         "kafka_log_logmanager_offlinelogdirectorycount",

@@ -5,26 +5,8 @@ use super::FAMILIES;
 use std::fmt::Write;
 
 /// What dashboards for Apache Kafka may ask for and is not there, with the reason.
-const ABSENT: &[(&str, &str)] = &[
-    (
-        "kafka_controller_controllerstats_leaderelectionrateandtimems",
-        "Apache Kafka has it no more either, since it has no ZooKeeper",
-    ),
-    (
-        "kafka_network_acceptor_acceptorblockedpercent_total",
-        "an acceptor that may take nobody in waits, and is not counted",
-    ),
-    ("kafka_network_requestchannel_responsequeuesize", "answers wait in their connections"),
-    (
-        "kafka_server_replicamanager_produceridcount",
-        "counting them would wait for whoever appends; DescribeProducers tells them",
-    ),
-    (
-        "kafka_server_socket_server_metrics_connections",
-        "what software clients say they are is not counted: they may say anything",
-    ),
-    ("jvm_*", "there is no JVM; `process_*` says what the process takes"),
-];
+const ABSENT: &[(&str, &str)] =
+    &[("jvm_*", "there is no JVM; `process_*` says what the process takes")];
 
 fn reference() -> String {
     let mut page = String::from(

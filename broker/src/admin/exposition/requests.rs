@@ -126,6 +126,13 @@ pub(super) const FAMILIES: &[Family] = &[
         |shot, out| out.one(shot.ctx.metrics.parked.get()),
     ),
     gauge(
+        "kafka_network_requestchannel_responsequeuesize",
+        "",
+        "kafka.network:type=RequestChannel,name=ResponseQueueSize Value",
+        "Answers that are there and wait for earlier ones of their connections.",
+        |shot, out| out.one(shot.ctx.metrics.early_answers.get()),
+    ),
+    gauge(
         "kafka_network_socketserver_networkprocessoravgidle_percent",
         "",
         "kafka.network:type=SocketServer,name=NetworkProcessorAvgIdlePercent Value",

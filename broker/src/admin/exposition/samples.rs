@@ -1,5 +1,7 @@
 //! Samples of metrics and their labels, as Prometheus' text format has them.
 
+use crate::metrics::Timer;
+use crate::metrics::histogram::Counts;
 use std::fmt::{self, Display, Write};
 
 /// The shares of all observations that a summary tells, as the JMX exporter spells Kafka's
@@ -80,6 +82,16 @@ impl Samples {
             self.line("", labels, &one, quantile(share));
         }
         self.line("_count", labels, "", count);
+    }
+
+    /// The summary of what `timers` have counted together.
+    pub(super) fn timed<'a>(&mut self, timers: impl Iterator<Item = &'a Timer>) {
+        let (mut counts, mut count) = (Counts::default(), 0);
+        for timer in timers {
+            timer.add_to(&mut counts);
+            count += timer.count();
+        }
+        self.summary(&Labels::NONE, count, |share| counts.quantile_ms(share));
     }
 
     fn line(&mut self, suffix: &str, labels: &Labels, more: &str, value: impl Display) {

@@ -78,7 +78,7 @@ impl Shot {
             image,
             traffic: traffic(&ctx),
             quorum: ctx.controller.as_ref().map(|node| node.quorum()),
-            requests: ctx.metrics.requests.seen(now),
+            requests: ctx.metrics.requests.seen(),
             means: desk.readings.means(now, &ctx),
             lags: Lags::of(&ctx, groups.as_deref().unwrap_or_default()),
             groups,

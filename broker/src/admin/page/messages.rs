@@ -209,17 +209,20 @@ fn page(partition: &Partition, ask: Ask) -> Result<Page, ErrorCode> {
 
 /// A message, and how many of its bytes are shown.
 fn message(record: &Record<'_>, of: (i64, i64, &str), ask: Ask) -> (Value, usize) {
-    let mut bytes = 0;
+    let (mut bytes, mut names_bytes) = (0, 0);
     let mut show = |field: Option<&[u8]>| {
         let shown = field.map_or(0, <[u8]>::len).min(ask.shown_bytes);
         bytes += shown + 64;
         field.map(|field| shown_field(field, shown))
     };
     let (key, value) = (show(record.key), show(record.value));
-    let headers = record
-        .headers
-        .map(|(key, value)| json!({ "key": String::from_utf8_lossy(key), "value": show(value) }));
-    let headers: Vec<_> = headers.take(COUNT_MAX).collect();
+    let mut headers = Vec::new();
+    for (name, value) in record.headers.take(COUNT_MAX) {
+        let value = show(value);
+        let name = name.get(..ask.shown_bytes).unwrap_or(name);
+        names_bytes += name.len();
+        headers.push(json!({ "key": String::from_utf8_lossy(name), "value": value }));
+    }
     let (offset, timestamp_ms, kind) = of;
     let message = json!({
         "offset": offset,
@@ -229,7 +232,7 @@ fn message(record: &Record<'_>, of: (i64, i64, &str), ask: Ask) -> (Value, usize
         "value": value,
         "headers": headers,
     });
-    (message, bytes)
+    (message, bytes + names_bytes)
 }
 
 /// The first bytes of a field: as text, where all that is shown is text.

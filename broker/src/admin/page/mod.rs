@@ -10,6 +10,7 @@
 //! | `/api/topics/NAME/messages` | see [`messages`] |
 //! | `/api/groups` | `groups`: `id`, `type`, `state`, `protocolType`, `members` (their number), `topics` (names), `lag` (their sum) |
 //! | `/api/groups/NAME` | the same of one, with `assignor`, `members`: `id`, `instanceId`, `clientId`, `host`, `assigned` (by topic, numbers); and `offsets`: `topic`, `partition`, `committed`, `end`, `lag`, `memberId` |
+//! | `/api/groups?id=NAME` | that group too: a name may be `..`, which no path keeps |
 //! | `/api/rates` | counters since the start, of which two readings make a rate: `nowMs`, `monotonicMs`, `connections` (open now), `requests`, `messagesIn`, `bytesIn`, `bytesOut`; `topics`: by name, the last three |
 //!
 //! A name in a path is percent-encoded.

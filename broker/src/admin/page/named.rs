@@ -33,13 +33,18 @@ async fn named(desk: &Desk, path: &str, query: &str) -> Result<Value, Refusal> {
         ["topics"] => Ok(topics::all(&ctx)),
         ["topics", name] => topics::one(&ctx, name).ok_or_else(|| absent("topic")),
         ["topics", name, "messages"] => read(desk, &ctx, name, query).await,
-        ["groups"] => groups::all(&ctx).await.map_err(failed),
-        ["groups", id] => {
-            groups::one(&ctx, id).await.map_err(failed)?.ok_or_else(|| absent("group"))
-        }
+        ["groups"] => match parameters(query).iter().find(|(name, _)| name == "id") {
+            Some((_, id)) => group(&ctx, id).await,
+            None => groups::all(&ctx).await.map_err(failed),
+        },
+        ["groups", id] => group(&ctx, id).await,
         ["rates"] => Ok(rates::all(&ctx)),
         _ => Err(absent("page")),
     }
+}
+
+async fn group(ctx: &Ctx, id: &str) -> Result<Value, Refusal> {
+    groups::one(ctx, id).await.map_err(failed)?.ok_or_else(|| absent("group"))
 }
 
 async fn read(desk: &Desk, ctx: &Arc<Ctx>, topic: &str, query: &str) -> Result<Value, Refusal> {

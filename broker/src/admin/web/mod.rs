@@ -3,9 +3,7 @@
 
 use super::body::{Body, typed};
 use bytes::Bytes;
-use hyper::header::{
-    CONTENT_SECURITY_POLICY, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-};
+use hyper::header::{CONTENT_SECURITY_POLICY, HeaderValue, REFERRER_POLICY};
 use hyper::{Response, StatusCode};
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -38,7 +36,6 @@ pub(super) fn file(path: &str) -> Option<Response<Body>> {
     let mut response = typed(StatusCode::OK, kind, body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     Some(response)
 }

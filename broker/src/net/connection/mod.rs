@@ -63,7 +63,8 @@ struct Waiting {
 }
 
 enum Answer {
-    Ready(Vec<Piece>),
+    /// It waits for those before it.
+    Ready(Vec<Piece>, OneMore),
     Later(Boxed<'static, Outcome<Vec<Piece>>>),
 }
 
@@ -267,7 +268,7 @@ impl Connection {
                 self.stopwatch.answered(&timed, false);
                 return Ok(());
             }
-            Reply::Now(pieces) => Answer::Ready(pieces),
+            Reply::Now(pieces) => Answer::Ready(pieces, self.metrics.early_answers.one()),
             Reply::Later(answer) => Answer::Later(answer),
             Reply::Silence => {
                 timed.unanswered(&self.metrics.requests);
@@ -283,7 +284,7 @@ impl Connection {
         let mut any = false;
         while let Some(first) = self.waiting.front_mut() {
             let (pieces, was_later) = match &mut first.answer {
-                Answer::Ready(pieces) => (std::mem::take(pieces), false),
+                Answer::Ready(pieces, _one_more) => (std::mem::take(pieces), false),
                 Answer::Later(answer) => match answer.as_mut().poll(cx) {
                     Poll::Ready(Ok(pieces)) => (pieces, true),
                     Poll::Ready(Err(close)) => {

@@ -99,6 +99,7 @@ impl Client {
             told: None,
             principal: "User:ANONYMOUS".into(),
             client_id: "".into(),
+            software: Arc::default(),
             correlation_id: 0,
         };
         let shared = (Arc::new(limits), Budget::new(1 << 20));

@@ -103,10 +103,14 @@ impl Roster {
         self.until(|| self.is_empty().then_some(())).await;
     }
 
+    /// Whether `listener` may take nobody in now.
+    pub(super) fn is_full(&self, listener: &str, limits: &ArcSwap<Limits>) -> bool {
+        !self.room(&self.state.lock(), listener, &limits.load())
+    }
+
     /// Returns when `listener` may take a connection, whoever asks.
     pub(super) async fn has_room(&self, listener: &str, limits: &ArcSwap<Limits>) {
-        let room = || self.room(&self.state.lock(), listener, &limits.load());
-        self.until(|| room().then_some(())).await;
+        self.until(|| (!self.is_full(listener, limits)).then_some(())).await;
     }
 
     async fn until<T>(&self, mut come: impl FnMut() -> Option<T>) -> T {

@@ -39,7 +39,7 @@ impl Syncs for Partition {
         let upto = self.log.log_end();
         let began = Instant::now();
         let synced = self.log.flush(upto);
-        self.dir.syncs.record(0, began.elapsed());
+        self.dir.syncs.record(began.elapsed());
         if let Err(error) = synced {
             // After a failed sync nobody knows what is on the disk; a folder that was renamed
             // under the sync says nothing of it, and one that lacked room has not begun.

@@ -185,6 +185,27 @@ async fn a_message_of_ten_megabytes_is_shown_by_its_beginning() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_header_is_shown_by_its_beginning_too() {
+    let world = World::with_admin(&[]).await;
+    let mut client = world.connect().await;
+    client.create("t").await;
+    let mut builder = BatchBuilder::new(0).codec(Codec::Zstd, None);
+    for _ in 0..10 {
+        let headers = &[(&[b'n'; 100_000][..], Some(&[b'v'; 100_000][..]))];
+        let (timestamp_ms, key, value) = (1_700_000_000_000, None, None);
+        builder.push(NewRecord { timestamp_ms, key, value, headers });
+    }
+    assert_eq!(offset(&client.produce("t", builder.build().unwrap()).await), Ok(0));
+    let all = page(&world, "/api/topics/t/messages?offset=0&bytes=8").await;
+    let header =
+        json!({ "key": "n".repeat(8), "value": { "bytes": 100_000, "text": "v".repeat(8) } });
+    assert_eq!(all["messages"][9]["headers"], json!([header]));
+    let all = get(world.admin(), "/api/topics/t/messages?offset=0").await;
+    assert!(all.body.len() < 100_000, "{}", all.body.len());
+    world.broker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn messages_are_not_shown_where_that_is_off() {
     let world = World::with_admin(&["highwater.admin.read.messages=false"]).await;
     world.connect().await.create("t").await;
@@ -203,13 +224,14 @@ async fn groups_are_told_with_their_lag() {
         client.produce("t", batch(1)).await;
     }
     assert_eq!(page(&world, "/api/groups").await, json!({ "groups": [] }));
-    for (group, offset) in [("readers", 2), ("a b/c", 5)] {
+    for (group, offset) in [("readers", 2), ("a b/c", 5), ("..", 4)] {
         commit(&mut client, group, offset).await;
     }
     let groups = page(&world, "/api/groups").await;
     let told: Vec<_> =
         groups["groups"].as_array().unwrap().iter().map(|it| (&it["id"], &it["lag"])).collect();
-    assert_eq!(told, [(&json!("a b/c"), &json!(0)), (&json!("readers"), &json!(3))]);
+    let odd = (&json!(".."), &json!(1));
+    assert_eq!(told, [odd, (&json!("a b/c"), &json!(0)), (&json!("readers"), &json!(3))]);
 
     let group = page(&world, "/api/groups/readers").await;
     assert_eq!((&group["type"], &group["state"]), (&json!("classic"), &json!("Empty")));
@@ -218,6 +240,8 @@ async fn groups_are_told_with_their_lag() {
     });
     assert_eq!(group["offsets"], json!([row]));
     assert_eq!(page(&world, "/api/groups/a%20b%2Fc").await["lag"], 0);
+    assert_eq!(page(&world, "/api/groups?id=..").await["lag"], 1);
+    assert_eq!(get(world.admin(), "/api/groups?id=").await.status, 404);
     assert_eq!(get(world.admin(), "/api/groups/none").await.status, 404);
     world.broker.stop().await;
 }

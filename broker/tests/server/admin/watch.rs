@@ -11,6 +11,7 @@ pub(super) enum Move {
     By(f64),
     To(f64),
     Up,
+    Down,
     Gone,
 }
 pub(super) type Page = BTreeMap<String, f64>;
@@ -19,8 +20,40 @@ pub(super) type Page = BTreeMap<String, f64>;
 pub(super) struct Watch<'a> {
     world: &'a World,
     pub(super) last: Page,
+    seen: Seen,
+}
+
+/// What pages have shown.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
     /// The families of which anything moved.
     pub(super) moved: BTreeSet<String>,
+    /// The least and the most that a family has shown, and on how many pages it was.
+    pub(super) families: BTreeMap<String, (f64, f64, usize)>,
+    pub(super) pages: usize,
+}
+
+impl Seen {
+    fn page(&mut self, page: &Page) {
+        self.pages += 1;
+        let mut there = BTreeSet::new();
+        for (sample, is) in page {
+            let name = family(sample);
+            let known = self.families.entry(name.to_owned()).or_insert((*is, *is, 0));
+            *known =
+                (known.0.min(*is), known.1.max(*is), known.2 + usize::from(there.insert(name)));
+        }
+    }
+
+    /// What others have shown too.
+    pub(super) fn add(&mut self, others: Seen) {
+        self.moved.extend(others.moved);
+        self.pages += others.pages;
+        for (name, (least, most, pages)) in others.families {
+            let known = self.families.entry(name).or_insert((least, most, 0));
+            *known = (known.0.min(least), known.1.max(most), known.2 + pages);
+        }
+    }
 }
 
 pub(super) fn family(sample: &str) -> &str {
@@ -35,6 +68,7 @@ fn has(last: &Page, page: &Page, sample: &str, moves: Move) -> (bool, String) {
         Move::By(more) => is == Some(before + more),
         Move::To(value) => is == Some(value),
         Move::Up => is.is_some_and(|is| before < is),
+        Move::Down => was.zip(is).is_some_and(|(was, is)| is < was),
         Move::Gone => was.is_some() && is.is_none(),
     };
     (did, format!("{sample} shall go {moves:?}: it was {was:?} and is {is:?}"))
@@ -42,7 +76,16 @@ fn has(last: &Page, page: &Page, sample: &str, moves: Move) -> (bool, String) {
 
 impl Watch<'_> {
     pub(super) fn new(world: &World) -> Watch<'_> {
-        Watch { world, last: Page::new(), moved: BTreeSet::new() }
+        Watch::from(world, Page::new())
+    }
+
+    /// What is seen first has moved since `last`.
+    pub(super) fn from(world: &World, last: Page) -> Watch<'_> {
+        Watch { world, last, seen: Seen::default() }
+    }
+
+    pub(super) fn end(self) -> Seen {
+        self.seen
     }
 
     /// Behind `act` the page shows all of `moves`.
@@ -80,7 +123,8 @@ impl Watch<'_> {
             Some(summary) if summary.ends_with("timems") => summary,
             _ => name,
         });
-        self.moved.extend(names.map(str::to_owned));
+        self.seen.moved.extend(names.map(str::to_owned));
+        self.seen.page(&page);
         self.last = page;
     }
 }

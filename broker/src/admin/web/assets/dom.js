@@ -33,9 +33,11 @@ export function tile(name, value, { note, history, wide } = {}) {
     h("dd", { class: long ? "long" : undefined }, String(value), note ? h("small", {}, ` ${note}`) : null, history ? spark(history) : null));
 }
 
+const ROWS_MAX = 500;
+
 /**
  * A table whose columns say what they show. A column: {name, of: row => sort key, show: row => node, number, text, title}.
- * `memory` keeps the order that the reader chose while the page renews itself.
+ * `memory` keeps the order that the reader chose while the page renews itself. Of many rows the first are shown.
  */
 export function table(columns, rows, memory, empty) {
   const { by, down } = memory;
@@ -49,13 +51,16 @@ export function table(columns, rows, memory, empty) {
     memory.changed
       ? h("button", { type: "button", onclick: () => { memory.down = at === by ? !down : !!column.number; memory.by = at; memory.changed(); } }, column.name)
       : column.name));
-  const body = rows.map((row) => h("tr", {}, columns.map((column) => h("td",
+  const more = Math.max(0, rows.length - ROWS_MAX);
+  const body = rows.slice(0, ROWS_MAX).map((row) => h("tr", {}, columns.map((column) => h("td",
     { class: [column.number && "number", column.text && "text", column.title && "title"].filter(Boolean).join(" ") || undefined, "data-name": column.name },
     (column.show ?? column.of)(row)))));
   return h("div", { class: "sheet" }, h("table", { class: "cards" },
     h("thead", {}, h("tr", {}, head)),
-    h("tbody", {}, body.length ? body : h("tr", {}, h("td", { colspan: columns.length, class: "quiet title" }, empty)))));
+    h("tbody", {}, body.length ? body : wide(columns, empty), more ? wide(columns, `${count(more)} more are not shown.`) : null)));
 }
+
+const wide = (columns, words) => h("tr", {}, h("td", { colspan: columns.length, class: "quiet title" }, words));
 
 function compare(a, b) {
   return typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
@@ -77,6 +82,7 @@ export const rate = (value) => (value < 10 ? value.toFixed(1) : count(Math.round
 export function moment(time_ms) {
   if (time_ms === null || time_ms === undefined || time_ms < 0) return "–";
   const at = new Date(time_ms);
+  if (Number.isNaN(at.getTime())) return String(time_ms); // Further off than a calendar goes.
   const pad = (number, width = 2) => String(number).padStart(width, "0");
   return `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())} ${pad(at.getHours())}:${pad(at.getMinutes())}:${pad(at.getSeconds())}.${pad(at.getMilliseconds(), 3)}`;
 }

@@ -1,6 +1,7 @@
 // Groups, and one of them: members, and how far behind each partition is.
 import { count, h, link, table, tile } from "./dom.js";
 
+const NAMELESS = "(no name)";
 const held = (member) => Object.values(member.assigned).reduce((sum, partitions) => sum + partitions.length, 0);
 const state = (row) => h("span", { class: `tag ${{ Stable: "good", Empty: "", Dead: "bad" }[row.state] ?? "warn"}` }, row.state);
 
@@ -10,7 +11,7 @@ export async function groups(ask, place) {
   if (place.memory.by === undefined) place.memory.by = 0;
   const words = (place.words ?? "").toLowerCase();
   const columns = [
-    { name: "Group", of: (row) => row.id, show: (row) => link(row.id || "(no name)", "groups", row.id), text: true, title: true },
+    { name: "Group", of: (row) => row.id, show: (row) => link(row.id || NAMELESS, "groups", row.id), text: true, title: true },
     { name: "State", of: (row) => row.state, show: state },
     { name: "Type", of: (row) => row.type },
     { name: "Members", of: (row) => row.members, show: (row) => count(row.members), number: true },
@@ -27,11 +28,12 @@ export async function groups(ask, place) {
 
 export async function group(ask, place) {
   const [name] = place.names;
-  const group = await ask(`groups/${encodeURIComponent(name)}`);
+  // Behind a question mark, since no path has a part `..` or none at all.
+  const group = await ask(`groups?id=${encodeURIComponent(name)}`);
   place.memory.changed = place.redraw;
   return [
     h("p", { class: "crumb" }, link("Groups", "groups"), " /"),
-    h("h1", {}, group.id),
+    h("h1", {}, group.id || NAMELESS),
     h("dl", { class: "tiles" },
       tile("State", group.state),
       tile("Type", group.type),

@@ -68,7 +68,19 @@ function payload(data) {
   ].filter(Boolean);
 }
 
+/** JSON with a line for each part. Every token stays as it came: a number may have more digits than JavaScript's. */
 function pretty(text) {
   if (!/^\s*[[{]/.test(text)) return text;
-  try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
+  try { JSON.parse(text); } catch { return text; }
+  let out = "", depth = 0, opened = false;
+  const line = () => `\n${"  ".repeat(depth)}`;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s[\]{}:,"]+/g)) {
+    const closes = token === "]" || token === "}";
+    if (closes) depth -= 1;
+    if (opened !== closes) out += line();
+    opened = token === "[" || token === "{";
+    if (opened) depth += 1;
+    out += token === "," ? `,${line()}` : token === ":" ? ": " : token;
+  }
+  return out;
 }

@@ -24,10 +24,19 @@ const VIEWS = [
   { path: /^topics\/([^/]+)$/, nav: "topics", show: topic, live: true },
   { path: /^topics\/([^/]+)\/messages$/, nav: "topics", show: messages, live: false },
   { path: /^groups$/, nav: "groups", show: groups, live: true },
-  { path: /^groups\/([^/]+)$/, nav: "groups", show: group, live: true },
+  { path: /^groups\/([^/]*)$/, nav: "groups", show: group, live: true },
 ];
 
 let stop = () => {}, wake = () => {};
+
+/** The view that a path names, with the names in it; undefined where it names none. */
+function find(path) {
+  try {
+    return VIEWS.map((view) => ({ ...view, names: view.path.exec(path)?.slice(1).map(decodeURIComponent) })).find((view) => view.names);
+  } catch {
+    return undefined; // A half of an encoded letter.
+  }
+}
 
 function open() {
   stop();
@@ -35,13 +44,13 @@ function open() {
   let timer;
   stop = () => { aborted.abort(); clearTimeout(timer); };
   const path = location.hash.replace(/^#\/?/, "").split("?")[0];
-  const found = VIEWS.map((view) => ({ ...view, match: view.path.exec(path) })).find((view) => view.match);
+  const found = find(path);
   for (const item of document.querySelectorAll("nav a")) {
     if (found && item.hash === `#/${found.nav}`) item.setAttribute("aria-current", "page");
     else item.removeAttribute("aria-current");
   }
   if (!found) { view.replaceChildren(h("h1", {}, "There is no such view."), h("a", { href: "#/" }, "Brokers")); return; }
-  const place = { names: found.match.slice(1).map(decodeURIComponent), memory: {}, history: {}, redraw: () => {} };
+  const place = { names: found.names, memory: {}, history: {}, redraw: () => {} };
   const draw = async () => {
     clearTimeout(timer);
     try {

@@ -1,97 +1,21 @@
-//! What moves each metric: an act, and what stands on the page behind it. A metric that nothing
-//! here moves has a reason.
+//! Clients that connect, produce and fetch.
 
-use super::http::LISTENER;
-use super::pages::commit;
-use super::watch::Move::{self, By, Gone, To, Up};
-use super::watch::{Watch, check_labels, family, promised};
+use super::groups::groups;
+use super::{answer, create, text};
+use crate::admin::http::LISTENER;
+use crate::admin::watch::Move::{self, By, Gone, To, Up};
+use crate::admin::watch::{Seen, Watch, check_labels};
 use crate::world::{Client, World, batch, offset, produce};
 use bytes::Bytes;
 use protocol::error::ErrorCode;
-use protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use protocol::messages::delete_records_request::{DeleteRecordsPartition, DeleteRecordsTopic};
 use protocol::messages::fetch_request::{FetchPartition, FetchTopic};
-use protocol::messages::join_group_request::JoinGroupRequestProtocol;
-use protocol::messages::leave_group_request::MemberIdentity;
-use protocol::messages::sync_group_request::SyncGroupRequestAssignment;
-use protocol::messages::{
-    ApiVersionsRequest, CreateTopicsRequest, DeleteGroupsRequest, DeleteRecordsRequest,
-    FetchRequest, GroupId, JoinGroupRequest, LeaveGroupRequest, Request, StrBytes,
-    SyncGroupRequest,
-};
+use protocol::messages::{ApiVersionsRequest, DeleteRecordsRequest, FetchRequest, Request};
 use protocol::records::builder::{BatchBuilder, NewRecord};
-use std::collections::BTreeSet;
 use std::path::Path;
 use storage::disk::sim::{Fault, Operation, SimDisk};
 
 const TOO_LARGE: usize = 2_000_000;
-
-/// What shows nothing else on a node that is alone, or in a test, and why.
-const CONSTANT: &[(&str, f64, &str)] = &[
-    ("kafka_server_replicamanager_underreplicatedpartitions", 0.0, ONE_REPLICA),
-    ("kafka_server_replicamanager_underminisrpartitioncount", 0.0, ONE_REPLICA),
-    ("kafka_server_replicamanager_reassigningpartitions", 0.0, "there is nowhere to go"),
-    ("kafka_server_replicamanager_isrshrinks_total", 0.0, ONE_REPLICA),
-    ("kafka_server_replicamanager_isrexpands_total", 0.0, ONE_REPLICA),
-    ("kafka_server_replicafetchermanager_maxlag", 0.0, "nothing is fetched from others"),
-    ("kafka_server_replicafetchermanager_minfetchrate", 0.0, "nothing is fetched from others"),
-    ("kafka_server_brokertopicmetrics_replicationbytesin_total", 0.0, ONE_REPLICA),
-    ("kafka_server_brokertopicmetrics_replicationbytesout_total", 0.0, ONE_REPLICA),
-    ("kafka_server_brokertopicmetrics_producemessageconversions_total", 0.0, ONE_FORMAT),
-    ("kafka_server_brokertopicmetrics_fetchmessageconversions_total", 0.0, ONE_FORMAT),
-    ("kafka_controller_kafkacontroller_fencedbrokercount", 0.0, "who is alone is not fenced"),
-    ("kafka_controller_kafkacontroller_metadataerrorcount", 0.0, "an error ends the process"),
-    ("kafka_controller_kafkacontroller_lastappliedrecordlagms", 0.0, "the controller decides"),
-    ("kafka_controller_controllerstats_uncleanleaderelections_total", 0.0, ONE_REPLICA),
-    ("kafka_cluster_partition_underreplicated", 0.0, ONE_REPLICA),
-    ("kafka_cluster_partition_underminisr", 0.0, ONE_REPLICA),
-    ("kafka_topic_partition_under_replicated_partition", 0.0, ONE_REPLICA),
-    ("kafka_server_raft_metrics_fetch_records_rate", 0.0, "the leader fetches from nobody"),
-    ("kafka_server_raftmetrics_fetch_records_rate", 0.0, "the leader fetches from nobody"),
-    ("kafka_coordinator_group_groupmetadatamanager_numgroupsdead", 0.0, "gone at once"),
-    (
-        "kafka_server_fetchsessioncache_incrementalfetchsessionevictions_total",
-        0.0,
-        "a session must be two minutes old: tests/api/fetch_sessions",
-    ),
-];
-const ONE_REPLICA: &str = "a partition has one replica";
-const ONE_FORMAT: &str = "there is one format of batches";
-
-/// What is measured, and by which test.
-const MEASURED: &[&str] = &[
-    // admin::metrics
-    "kafka_network_socketserver_networkprocessoravgidle_percent",
-    "kafka_server_kafkarequesthandlerpool_requesthandleravgidle_percent",
-    "kafka_server_kafkaserver_linux_disk_read_bytes",
-    "kafka_server_kafkaserver_linux_disk_write_bytes",
-    "process_cpu_seconds_total",
-    "process_resident_memory_bytes",
-    "process_open_fds",
-    "process_start_time_seconds",
-    // `directories_that_fail_take_their_partitions_along`
-    "kafka_server_replicamanager_offlinereplicacount",
-    "kafka_controller_kafkacontroller_offlinepartitionscount",
-    "kafka_controller_kafkacontroller_preferredreplicaimbalancecount",
-    "kafka_log_logmanager_offlinelogdirectorycount",
-];
-
-fn text(text: &str) -> StrBytes {
-    StrBytes::from_string(text.to_owned())
-}
-
-async fn create(client: &mut Client, topic: &str, configs: &[(&str, &str)]) {
-    let configs = configs.iter().map(|(name, value)| {
-        CreatableTopicConfig::default().with_name(text(name)).with_value(Some(text(value)))
-    });
-    let topic = CreatableTopic::default()
-        .with_name(text(topic).into())
-        .with_num_partitions(1)
-        .with_replication_factor(1)
-        .with_configs(configs.collect());
-    let request = CreateTopicsRequest::default().with_topics(vec![topic]).with_timeout_ms(10_000);
-    assert_eq!(client.ask(&request, 4).await.topics[0].error_code, 0);
-}
 
 fn without_key() -> Bytes {
     let mut builder = BatchBuilder::new(0);
@@ -104,7 +28,7 @@ fn without_key() -> Bytes {
     builder.build().unwrap()
 }
 
-fn fetch(topic: &str, offset: i64) -> FetchRequest {
+pub(super) fn fetch(topic: &str, offset: i64) -> FetchRequest {
     let partition =
         FetchPartition::default().with_fetch_offset(offset).with_partition_max_bytes(1 << 20);
     let topic =
@@ -112,47 +36,8 @@ fn fetch(topic: &str, offset: i64) -> FetchRequest {
     FetchRequest::default().with_max_bytes(1 << 20).with_topics(vec![topic])
 }
 
-fn join(member: &StrBytes) -> JoinGroupRequest {
-    let protocol = JoinGroupRequestProtocol::default().with_name(text("range"));
-    JoinGroupRequest::default()
-        .with_group_id(GroupId(text("g")))
-        .with_session_timeout_ms(30_000)
-        .with_rebalance_timeout_ms(60_000)
-        .with_member_id(member.clone())
-        .with_protocol_type(text("consumer"))
-        .with_protocols(vec![protocol])
-}
-
-/// A member's id; since version 4 it is given before it joins.
-async fn member(client: &mut Client) -> StrBytes {
-    let named = client.ask(&join(&StrBytes::default()), 9).await;
-    assert_eq!(named.error_code, ErrorCode::MemberIdRequired.code());
-    named.member_id
-}
-
-async fn sync(client: &mut Client, member: &StrBytes, generation: i32) {
-    let all = SyncGroupRequestAssignment::default().with_member_id(member.clone());
-    let request = SyncGroupRequest::default()
-        .with_group_id(GroupId(text("g")))
-        .with_generation_id(generation)
-        .with_member_id(member.clone())
-        .with_assignments(vec![all]);
-    assert_eq!(client.ask(&request, 3).await.error_code, 0);
-}
-
-async fn leave(client: &mut Client, member: &StrBytes) {
-    let member = MemberIdentity::default().with_member_id(member.clone());
-    let request =
-        LeaveGroupRequest::default().with_group_id(GroupId(text("g"))).with_members(vec![member]);
-    assert_eq!(client.ask(&request, 3).await.error_code, 0);
-}
-
-async fn answer<Q: Request>(client: &mut Client, version: i16) -> Q::Response {
-    Q::read_response(version, client.answer().await.unwrap()).unwrap().1
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn every_metric_moves_with_what_it_counts_or_has_a_reason_not_to() {
+/// The story of a broker and its clients.
+pub(super) async fn clients() -> Seen {
     let disk = SimDisk::default();
     let overrides =
         [LISTENER, "offsets.topic.num.partitions=1", "group.initial.rebalance.delay.ms=0"];
@@ -185,6 +70,18 @@ async fn every_metric_moves_with_what_it_counts_or_has_a_reason_not_to() {
     let requests =
         "kafka_network_requestmetrics_requests_total{request=\"ApiVersions\",version=\"0\"}";
     watch.saw("a connection", &[(&count, By(1.0)), (&opened, Up), (requests, By(1.0))]).await;
+    let named = ApiVersionsRequest::default()
+        .with_client_software_name(text("tool"))
+        .with_client_software_version(text("1.0"));
+    assert_eq!(client.ask(&named, 3).await.error_code, 0);
+    let of = |name: &str, version: &str| {
+        let listener = connections.trim_end_matches('}');
+        format!(
+            "kafka_server_socket_server_metrics_connections{listener},clientSoftwareName=\"{name}\",clientSoftwareVersion=\"{version}\"}}"
+        )
+    };
+    let (tool, unknown) = (of("tool", "1.0"), of("unknown", "unknown"));
+    watch.saw("a client with a name", &[(&tool, To(1.0)), (&unknown, To(0.0))]).await;
 
     create(&mut client, "t", &[]).await;
     watch.saw("a new topic", CREATED).await;
@@ -199,11 +96,13 @@ async fn every_metric_moves_with_what_it_counts_or_has_a_reason_not_to() {
     client.delete("t").await;
     watch.saw("a topic that goes", DELETED).await;
     drop(client);
-    watch.sees("a connection that goes", &[(&count, To(0.0)), (&closed, Up)]).await;
+    let moves = [(&*count, To(0.0)), (&closed, Up), (&tool, Gone)];
+    watch.sees("a connection that goes", &moves).await;
 
     check_labels(&watch.last);
-    check_all(&watch);
+    let seen = watch.end();
     world.broker.stop().await;
+    seen
 }
 
 /// Produces that are taken, and that are refused for each of the reasons that count.
@@ -237,6 +136,12 @@ async fn produces(watch: &mut Watch<'_>, client: &mut Client) {
         ),
     ];
     watch.saw("a record without its key", &failed).await;
+
+    create(client, "numbered", &[]).await;
+    let numbered = BatchBuilder::new(0).producer(7, 0, 0).key_value(1_700_000_000_000, b"k", b"v");
+    assert_eq!(offset(&client.produce("numbered", numbered.build().unwrap()).await), Ok(0));
+    let count = "kafka_server_replicamanager_produceridcount";
+    watch.saw("an idempotent producer", &[(count, By(1.0))]).await;
 }
 
 /// Fetches of what is there, and of what is damaged.
@@ -296,11 +201,17 @@ async fn durable(disk: &SimDisk, watch: &mut Watch<'_>, client: &mut Client) {
     client.send(&produce("durable", batch(1)).frame(9, 7, "test").unwrap()).await;
     let produces =
         "kafka_server_delayedoperationpurgatory_purgatorysize{delayedOperation=\"Produce\"}";
-    watch.sees("a produce that waits", &[(produces, To(1.0))]).await;
+    // What is answered at once waits behind it.
+    client.send(&produce("none", batch(1)).frame(9, 8, "test").unwrap()).await;
+    let early = "kafka_network_requestchannel_responsequeuesize";
+    watch.sees("a produce that waits", &[(produces, To(1.0)), (early, To(1.0))]).await;
     disk.mend();
-    client.answer().await.unwrap();
+    for _ in 0..2 {
+        client.answer().await.unwrap();
+    }
     let syncs = "kafka_log_logflushstats_logflushrateandtimems_count";
-    watch.saw("the sync it waited for", &[(produces, To(0.0)), (syncs, Up)]).await;
+    let moves = [(produces, To(0.0)), (early, To(0.0)), (syncs, Up)];
+    watch.saw("the sync it waited for", &moves).await;
 }
 
 /// A log that gets a second segment, and loses its first record.
@@ -325,61 +236,6 @@ async fn segments(watch: &mut Watch<'_>, client: &mut Client) {
         ("kafka_topic_partition_oldest_offset{topic=\"s\",partition=\"0\"}", To(1.0)),
     ];
     watch.saw("records that go", &moves).await;
-}
-
-/// A group without members that commits, and one of two members.
-async fn groups(world: &World, watch: &mut Watch<'_>, client: &mut Client) {
-    commit(client, "readers", 1).await;
-    watch.saw("a commit", COMMITTED).await;
-    let delete = DeleteGroupsRequest::default().with_groups_names(vec![GroupId(text("readers"))]);
-    assert_eq!(client.ask(&delete, 2).await.results[0].error_code, 0);
-    let moves = [
-        ("kafka_coordinator_group_groupmetadatamanager_numgroups", By(-1.0)),
-        ("kafka_coordinator_group_groupmetadatamanager_numoffsets", By(-1.0)),
-        ("kafka_consumergroup_lag{consumergroup=\"readers\",topic=\"t\",partition=\"0\"}", Gone),
-    ];
-    watch.saw("a group that is deleted", &moves).await;
-
-    let in_state =
-        |state: &str| format!("kafka_coordinator_group_groupmetadatamanager_numgroups{state}");
-    let members = "kafka_consumergroup_members{consumergroup=\"g\"}";
-    let first = member(client).await;
-    let joined = client.ask(&join(&first), 9).await;
-    assert_eq!(joined.error_code, 0);
-    let completing = in_state("completingrebalance");
-    watch.saw("a member", &[(&completing, To(1.0)), (members, To(1.0))]).await;
-    sync(client, &first, joined.generation_id).await;
-    let stable = in_state("stable");
-    watch.saw("its assignment", &[(&completing, To(0.0)), (&stable, To(1.0))]).await;
-
-    let mut other = world.connect().await;
-    let second = member(&mut other).await;
-    other.send(&join(&second).frame(9, 7, "test").unwrap()).await;
-    let preparing = in_state("preparingrebalance");
-    let moves = [(&*preparing, To(1.0)), (&stable, To(0.0)), (members, To(2.0))];
-    watch.sees("another member", &moves).await;
-    leave(client, &first).await;
-    let joined = answer::<JoinGroupRequest>(&mut other, 9).await;
-    assert_eq!(joined.error_code, 0);
-    leave(&mut other, &second).await;
-    let moves = [(&*in_state("empty"), To(1.0)), (&preparing, To(0.0)), (members, To(0.0))];
-    watch.saw("the last member's going", &moves).await;
-}
-
-/// Nothing is promised that was not moved here, or has no reason.
-fn check_all(watch: &Watch<'_>) {
-    for (name, value, why) in CONSTANT {
-        let samples = watch.last.iter().filter(|(sample, _)| family(sample) == *name);
-        for (sample, is) in samples {
-            assert_eq!(is, value, "{sample} should not move, since {why}");
-        }
-    }
-    let reasons = CONSTANT.iter().map(|(name, ..)| name).chain(MEASURED);
-    let known: BTreeSet<&str> =
-        reasons.copied().chain(watch.moved.iter().map(String::as_str)).collect();
-    let promised = promised();
-    let left: Vec<_> = promised.keys().filter(|name| !known.contains(name.as_str())).collect();
-    assert_eq!(left, Vec::<&String>::new(), "what moves these?");
 }
 
 const CREATED: &[(&str, Move)] = &[
@@ -455,20 +311,6 @@ fn fetched(bytes: usize) -> Vec<(&'static str, Move)> {
     ]
 }
 
-const COMMITTED: &[(&str, Move)] = &[
-    ("kafka_coordinator_group_groupmetadatamanager_numgroups", By(1.0)),
-    ("kafka_coordinator_group_groupmetadatamanager_numgroupsempty", By(1.0)),
-    ("kafka_coordinator_group_groupmetadatamanager_numoffsets", By(1.0)),
-    (
-        "kafka_consumergroup_current_offset{consumergroup=\"readers\",topic=\"t\",partition=\"0\"}",
-        To(1.0),
-    ),
-    ("kafka_consumergroup_current_offset_sum{consumergroup=\"readers\",topic=\"t\"}", To(1.0)),
-    ("kafka_consumergroup_lag{consumergroup=\"readers\",topic=\"t\",partition=\"0\"}", To(1.0)),
-    ("kafka_consumergroup_lag_sum{consumergroup=\"readers\",topic=\"t\"}", To(1.0)),
-    ("kafka_consumergroup_members{consumergroup=\"readers\"}", To(0.0)),
-];
-
 const DELETED: &[(&str, Move)] = &[
     ("kafka_controller_kafkacontroller_globaltopiccount", By(-1.0)),
     ("kafka_controller_kafkacontroller_globalpartitioncount", By(-1.0)),
@@ -480,45 +322,3 @@ const DELETED: &[(&str, Move)] = &[
     ("kafka_cluster_partition_replicascount{topic=\"t\",partition=\"0\"}", Gone),
     ("kafka_topic_partition_leader{topic=\"t\",partition=\"0\"}", Gone),
 ];
-
-const HEARTBEATS: &str = "broker.heartbeat.interval.ms=50";
-
-#[tokio::test(flavor = "multi_thread")]
-async fn directories_that_fail_take_their_partitions_along() {
-    let (disk, overrides) = (SimDisk::default(), [LISTENER, "log.dirs=/a,/b", HEARTBEATS]);
-    let world = World::on(&disk, &overrides).await;
-    let mut client = world.connect().await;
-    for topic in ["t", "u"] {
-        client.create(topic).await;
-    }
-    let mut watch = Watch::new(&world);
-    watch.saw("two topics", &[("kafka_server_replicamanager_leadercount", To(2.0))]).await;
-    let ctx = &world.broker.ctx;
-    let lies_in = |dir| ctx.partitions.partitions_in(dir);
-    let dir = ctx.dirs.iter().find(|dir| !lies_in(dir).is_empty()).unwrap();
-    let lost: Vec<_> = lies_in(dir).iter().map(|partition| partition.topic.clone()).collect();
-    let all = i32::try_from(lost.len()).unwrap();
-    let of_lost = |what: &str| {
-        format!("kafka_topic_partition_{what}{{topic=\"{}\",partition=\"0\"}}", lost[0])
-    };
-    let (leader, preferred) = (of_lost("leader"), of_lost("leader_is_preferred"));
-    dir.fail("its cable is out");
-    let moves = [
-        ("kafka_log_logmanager_offlinelogdirectorycount", By(1.0)),
-        ("kafka_server_replicamanager_offlinereplicacount", By(f64::from(all))),
-        ("kafka_server_replicamanager_partitioncount", By(f64::from(-all))),
-        ("kafka_server_replicamanager_leadercount", By(f64::from(-all))),
-        ("kafka_controller_kafkacontroller_offlinepartitionscount", By(f64::from(all))),
-        ("kafka_controller_kafkacontroller_preferredreplicaimbalancecount", By(f64::from(all))),
-        (&leader, Gone),
-        (&preferred, To(0.0)),
-    ];
-    watch.sees("a directory that fails", &moves).await;
-    world.broker.stop().await;
-
-    // Its cable is in again.
-    let world = World::on(&disk, &overrides).await;
-    let mut watch = Watch::new(&world);
-    watch.sees("a start", &[("kafka_server_replicamanager_leadercount", To(2.0))]).await;
-    world.broker.stop().await;
-}
