@@ -1,11 +1,14 @@
 //! An env file, as `docker run --env-file` and Compose take it.
 //!
 //! Where the two differ, it is read as Compose reads it, and told: a value in quotes, which may go on
-//! over several lines; a comment behind a value; `${NAME}`; `export`; spaces around `=`. For `docker
-//! run` the first three are part of the value, and the others an error. What neither takes for a
-//! variable is refused, and so are continued lines of YAML, which both take for names.
+//! over several lines; a comment behind a value; `$NAME`; `export`; spaces around `=`; `NAME: value`.
+//! For `docker run` the first three are part of the value, and the others an error. What neither
+//! takes for a variable is refused, and so are continued lines of YAML, which both take for names:
+//! `:` parts a name from a value only before a blank, where Compose would read `PLAINTEXT://:9092` as
+//! a variable called PLAINTEXT.
 
 use super::environment::Environment;
+use super::interpolate::{Known, interpolate};
 
 /// A line that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,8 +43,8 @@ impl EnvFile {
             if text.is_empty() || text.starts_with('#') {
                 continue;
             }
-            let bare = text.strip_prefix("export ").unwrap_or(text).trim_start();
-            let Some((front, said)) = bare.split_once('=') else {
+            let bare = without_export(text);
+            let Some((front, said)) = parted(bare) else {
                 let name = bare.trim_end();
                 is_name(name).then_some(()).ok_or(malformed(NO_NAME))?;
                 match around.get(name) {
@@ -57,7 +60,8 @@ impl EnvFile {
                 said.map(|(_, value)| value.as_str()).or_else(|| around.get(name))
             };
             let value = value(said, &mut lines, &known).map_err(malformed)?;
-            if name != front || bare != text || value != said {
+            let in_docker = text.strip_prefix(name).and_then(|it| it.strip_prefix('='));
+            if in_docker != Some(value.as_str()) {
                 file.otherwise_in_docker.push(line);
             }
             file.variables.push((name.to_owned(), value));
@@ -71,7 +75,8 @@ impl EnvFile {
             (
                 &self.otherwise_in_docker,
                 "is read as Compose reads it; `docker run --env-file` would not strip quotes, \
-                 comments, spaces or `export`, or replace `${...}`, in these lines",
+                 comments, spaces, backslashes or `export`, replace `$NAME`, or take `:` for `=`, in \
+                 these lines",
             ),
             (
                 &self.without_value,
@@ -87,35 +92,26 @@ impl EnvFile {
     }
 }
 
-/// Letters, digits, and what keys of Kafka are made of.
-fn is_name(text: &str) -> bool {
-    let fits = |it: u8| it.is_ascii_alphanumeric() || b"_-.".contains(&it);
-    !text.is_empty() && text.bytes().all(fits)
+/// What stands behind `export`, where that is the first word.
+fn without_export(text: &str) -> &str {
+    let rest = text.strip_prefix("export").filter(|rest| rest.starts_with(BLANK));
+    rest.map_or(text, str::trim_start)
 }
 
-/// What stands for a name that is said before, or in the environment.
-type Known<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
+const BLANK: [char; 2] = [' ', '\t'];
 
-/// `text` with its `${NAME}`, `${NAME:-otherwise}` and `${NAME-otherwise}` replaced.
-fn replaced(text: &str, known: Known<'_>) -> String {
-    let cut = text.split_once("${").and_then(|(it, rest)| Some((it, rest.split_once('}')?)));
-    let Some((before, (inside, behind))) = cut else {
-        return text.to_owned();
-    };
-    let is_of_name = |it: char| it.is_ascii_alphanumeric() || it == '_';
-    let end = inside.find(|it| !is_of_name(it)).unwrap_or(inside.len());
-    let (name, rest) = inside.split_at_checked(end).unwrap_or((inside, ""));
-    let found = known(name);
-    let value = if rest.is_empty() {
-        found.unwrap_or_default().to_owned()
-    } else if let Some(otherwise) = rest.strip_prefix(":-") {
-        found.filter(|value| !value.is_empty()).unwrap_or(otherwise).to_owned()
-    } else if let Some(otherwise) = rest.strip_prefix('-') {
-        found.unwrap_or(otherwise).to_owned()
-    } else {
-        format!("${{{inside}}}") // Another thing of Compose's.
-    };
-    format!("{before}{value}{}", replaced(behind, known))
+/// What stands before and behind the first `=`, or `:` that a blank or nothing follows.
+fn parted(text: &str) -> Option<(&str, &str)> {
+    let at = text.find(['=', ':'])?;
+    let (front, said) = (text.get(..at)?, text.get(at + 1..)?);
+    let parts = text.get(at..)?.starts_with('=') || said.is_empty() || said.starts_with(BLANK);
+    parts.then_some((front, said))
+}
+
+/// Letters, digits, and what keys of Kafka are made of; brackets are Compose's.
+fn is_name(text: &str) -> bool {
+    let fits = |it: char| it.is_alphanumeric() || "_-.[]".contains(it);
+    !text.is_empty() && text.chars().all(fits)
 }
 
 /// The value that begins with `said` and, in quotes, may go on in the next lines.
@@ -125,28 +121,69 @@ fn value<'a>(
     known: Known<'_>,
 ) -> Result<String, &'static str> {
     let said = said.trim();
-    let quote = match said.chars().next() {
-        Some(quote @ ('"' | '\'')) => quote,
-        Some('#') | None => return Ok(String::new()),
-        Some(_) => {
-            let behind = [" #", "\t#"].into_iter().filter_map(|it| said.find(it));
-            let end = behind.min().unwrap_or(said.len());
-            return Ok(replaced(said.get(..end).unwrap_or(said).trim_end(), known));
-        }
+    let Some(quote) = said.chars().next().filter(|it| ['"', '\''].contains(it)) else {
+        let end = said.find(" #").unwrap_or(said.len());
+        return interpolate(said.get(..end).unwrap_or(said).trim_end(), known);
     };
     let mut whole = said.get(1..).unwrap_or_default().to_owned();
-    while !whole.contains(quote) {
-        let (_, next) = lines.next().ok_or(NO_END)?;
-        whole.push('\n');
-        whole.push_str(next);
+    let end = loop {
+        match closing(&whole, quote) {
+            Some(end) => break end,
+            None => {
+                let (_, next) = lines.next().ok_or(NO_END)?;
+                whole.push('\n');
+                whole.push_str(next);
+            }
+        }
+    };
+    let (value, behind) = whole.split_at_checked(end).unwrap_or((&whole, ""));
+    let behind = behind.get(1..).unwrap_or_default().trim_start();
+    if !behind.is_empty() && !behind.starts_with('#') {
+        return Err(BEHIND);
     }
-    let (value, behind) = whole.split_once(quote).unwrap_or((&whole, ""));
-    let behind = behind.trim_start();
     match quote {
-        _ if !behind.is_empty() && !behind.starts_with('#') => Err(BEHIND),
-        '"' => Ok(replaced(value, known)),
-        _ => Ok(value.to_owned()),
+        '"' => interpolate(&unescaped(value), known),
+        _ => Ok(value.replace("\\'", "'")),
     }
+}
+
+/// Where the quote ends: at one that no backslash precedes.
+fn closing(text: &str, quote: char) -> Option<usize> {
+    let mut is_escaped = false;
+    text.find(|it| {
+        let ends = it == quote && !is_escaped;
+        is_escaped = it == '\\' && !is_escaped;
+        ends
+    })
+}
+
+/// What stands in double quotes, without the backslashes that mean something there. A dollar behind
+/// one stays a dollar when names are replaced.
+fn unescaped(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\\' {
+            plain.push(letter);
+            continue;
+        }
+        match letters.next() {
+            Some('a') => plain.push('\u{7}'),
+            Some('b') => plain.push('\u{8}'),
+            Some('f') => plain.push('\u{c}'),
+            Some('n') => plain.push('\n'),
+            Some('r') => plain.push('\r'),
+            Some('t') => plain.push('\t'),
+            Some('v') => plain.push('\u{b}'),
+            Some('$') => plain.push_str("$$"),
+            Some(it @ ('"' | '\\')) => plain.push(it),
+            other => {
+                plain.push('\\');
+                plain.extend(other);
+            }
+        }
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -186,7 +223,7 @@ mod tests {
     #[test]
     fn quotes_comments_and_spaces_are_composes() {
         check(
-            "A=\"x y\" # z\nB='z'\nexport C=1\n D = 3 \nE=x # y\nF=\"one,\n  two\"\nG=plain\nH=# x",
+            "A=\"x y\" # z\nB='z'\nexport\tC=1\n D = 3 \nE=x # y\nF=\"one,\n  two\"\nG=plain\nH=#x",
             &[
                 ("A", "x y"),
                 ("B", "z"),
@@ -195,15 +232,16 @@ mod tests {
                 ("E", "x"),
                 ("F", "one,\n  two"),
                 ("G", "plain"),
-                ("H", ""),
+                ("H", "#x"),
             ],
-            &[1, 2, 3, 4, 5, 6, 9],
+            &[1, 2, 3, 4, 5, 6],
         );
         assert_eq!(
             read("A='1'\nB").unwrap().notes("kafka.env").collect::<Vec<_>>(),
             [
                 "kafka.env is read as Compose reads it; `docker run --env-file` would not strip \
-                 quotes, comments, spaces or `export`, or replace `${...}`, in these lines: 1",
+                 quotes, comments, spaces, backslashes or `export`, replace `$NAME`, or take `:` for \
+                 `=`, in these lines: 1",
                 "kafka.env has names without a value, which say nothing unless the environment \
                  does, in these lines: 2",
             ]
@@ -211,19 +249,38 @@ mod tests {
     }
 
     #[test]
-    fn names_in_braces_stand_for_what_is_said_before_or_outside() {
+    fn names_stand_for_what_is_said_before_or_outside() {
         check(
-            "A=1\nB=${A}-${HERE}\nC='${A}'\nD=\"${NONE:-x}${NONE-y}${A:-z}\"\nE=$A ${A\nF=${A:?}${NONE}",
+            "A=1\nB=${A}-$HERE\nC='${A}'\nD=\"${NONE:-${A}}\"\nE=$$A ${A\nF=$ # x",
             &[
                 ("A", "1"),
                 ("B", "1-said outside"),
                 ("C", "${A}"),
-                ("D", "xy1"),
+                ("D", "1"),
                 ("E", "$A ${A"),
-                ("F", "${A:?}"),
+                ("F", "$"),
             ],
-            &[2, 3, 4, 6],
+            &[2, 3, 4, 5, 6],
         );
+        let why = "`${NAME:?..}` wants a variable that nobody sets";
+        assert_eq!(read("A=1\nB=${NONE:?}"), Err(Malformed { line: 2, why }));
+    }
+
+    #[test]
+    fn backslashes_mean_something_in_double_quotes_alone() {
+        check(
+            r#"A="a\"b\\c\n\$HERE\q"
+B='it\'s \n'
+C=a\nb"#,
+            &[("A", "a\"b\\c\n$HERE\\q"), ("B", "it's \\n"), ("C", "a\\nb")],
+            &[1, 2],
+        );
+    }
+
+    #[test]
+    fn a_colon_parts_before_a_blank() {
+        let want = [("A", "1"), ("B", "x=y"), ("C", "")];
+        check("A: 1\nB:\t'x=y'\nC:", &want, &[1, 2, 3]);
     }
 
     #[test]
@@ -231,7 +288,7 @@ mod tests {
         for (text, line, why) in [
             ("A=1\n=x", 2, NO_NAME),
             ("A B=1", 1, NO_NAME),
-            ("A: 1", 1, NO_NAME),
+            ("A:1", 1, NO_NAME),
             ("- A=1", 1, NO_NAME),
             ("A=PLAINTEXT://a:1,\n  CONTROLLER://a:2", 2, NO_NAME),
             ("A=>-\n  PLAINTEXT://a:1", 2, NO_NAME),

@@ -8,6 +8,7 @@ mod defaults;
 pub mod env_file;
 pub mod environment;
 mod files;
+mod interpolate;
 mod kind;
 mod names;
 mod said;
