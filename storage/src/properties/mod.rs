@@ -18,6 +18,11 @@ pub struct Malformed {
 
 /// All properties in the order of the text. A name may stand twice: the later one counts.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Property>, Malformed> {
+    if let Some(at) = bytes.iter().position(|it| *it == 0) {
+        let line = bytes.iter().take(at).filter(|it| **it == b'\n').count().saturating_add(1);
+        let why = "a zero byte: this is no text, or text in UTF-16, which is to be saved as UTF-8";
+        return Err(Malformed { line, why });
+    }
     let text = decode(bytes);
     let mut found = Vec::new();
     let mut lines = natural_lines(&text).enumerate();
@@ -44,8 +49,9 @@ const BLANK: [char; 3] = [' ', '\t', '\u{c}'];
 
 /// UTF-8, and where it is not, Latin-1, which is all that Java reads here.
 fn decode(bytes: &[u8]) -> String {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
-        Ok(text) => text.trim_start_matches('\u{feff}').to_owned(),
+        Ok(text) => text.to_owned(),
         Err(_) => bytes.iter().copied().map(char::from).collect(),
     }
 }

@@ -53,4 +53,12 @@ fn escapes_are_taken_away() {
 fn bytes_that_are_not_utf8_are_latin_1() {
     assert_eq!(parse(b"a=\xe9").unwrap()[0].value, "\u{e9}");
     assert_eq!(parse("a=\u{e9}".as_bytes()).unwrap()[0].value, "\u{e9}");
+    assert_eq!(parse(b"\xef\xbb\xbfa=\xe9").unwrap()[0].name, "a");
+}
+
+#[test]
+fn what_is_no_text_is_refused() {
+    let utf16: Vec<u8> = "\u{feff}a=1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(parse(&utf16).unwrap_err().line, 1);
+    assert_eq!(parse(b"a=1\nb=\0").unwrap_err().line, 2);
 }
