@@ -1,6 +1,7 @@
 //! What was said and has no effect: each key once, by the reason.
 
 use super::given::Given;
+use super::providers;
 use super::settle::{OLD_ADDRESSES, ZOOKEEPER_CONNECT};
 use protocol::config::nearest::nearest;
 use protocol::config::node::NodeConfig;
@@ -117,7 +118,7 @@ fn reason(given: &Given, name: &str) -> Option<Reason> {
     }
     // A note tells of those.
     let is_told = name == ZOOKEEPER_CONNECT && !given.says(NodeConfig::process_roles());
-    if is_told || OLD_ADDRESSES.contains(&name) {
+    if is_told || OLD_ADDRESSES.contains(&name) || name.starts_with(providers::PREFIX) {
         return None;
     }
     let starts_with = |fronts: &[&str]| fronts.iter().any(|front| name.starts_with(front));

@@ -3,6 +3,7 @@
 use super::given::{Given, Refused, file};
 use super::image::env_file::EnvFile;
 use super::image::{Around, Environment, Image, Mounts};
+use super::providers::{self, Outside};
 use super::settle;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -45,13 +46,22 @@ pub fn load(sources: &Sources, disk: &dyn Disk, hostname: &str) -> Result<Given,
         read: &|path| text(disk, Path::new(path)).map_err(|refused| refused.to_string()),
         run: &|line| may_run.then(|| run(line)).flatten(),
     };
+    let environment = environment(&mut given, &sources.environment, disk)?;
     if let Some(image) = sources.image {
-        let environment = environment(&mut given, &sources.environment, disk)?;
-        image.apply(&mut given, environment, around);
+        image.apply(&mut given, environment.clone(), around);
     }
     for text in &sources.overrides {
         given = given.with_override(text)?;
     }
+    let outside = Outside {
+        variable: &|name| match sources.environment {
+            // One that is empty says so.
+            Whose::Process => std::env::var_os(name).and_then(|value| value.into_string().ok()),
+            Whose::File(_) => environment.get(name).map(str::to_owned),
+        },
+        read: &|path| file::read(disk, path),
+    };
+    providers::resolve(&mut given, outside)?;
     settle::read_old_addresses(&mut given);
     if let Some(image) = sources.image {
         image.lay_below(&mut given, around);

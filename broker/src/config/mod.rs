@@ -8,6 +8,7 @@ mod ignored;
 pub mod image;
 pub mod listeners;
 pub mod load;
+mod providers;
 pub mod quorum;
 pub mod reread;
 mod settle;

@@ -84,6 +84,7 @@ mod tests {
             log_level: root.map(str::to_owned),
             log_levels: loggers.iter().map(|it| (*it).to_owned()).collect(),
             create_topics: Vec::new(),
+            config_providers: Vec::new(),
         };
         Levels::of(&config, least).targets()
     }

@@ -1,6 +1,7 @@
 //! Config keys of what a node does once, at its start.
 
 use super::key::Importance::Low;
+use super::key::Scope::ClusterWide;
 use super::key::Valid::{self, OneOfAnyCase};
 use super::key::{Invalid, Key, Lookup};
 use super::typed::{config_keys, items};
@@ -37,6 +38,12 @@ config_keys! {
         /// Topics that are made at the start where they are missing.
         create_topics: Vec<String> = "highwater.create.topics" {
             default: Some(""), valid: TOPICS, importance: Low,
+        }
+        /// Names of providers, each with its `config.providers.NAME.class`, which say at the start
+        /// what stands for `${NAME:path:key}` in a value: EnvVarConfigProvider, FileConfigProvider
+        /// and DirectoryConfigProvider of Apache Kafka.
+        config_providers: Vec<String> = "config.providers" {
+            default: Some(""), scope: ClusterWide, importance: Low,
         }
     }
 }

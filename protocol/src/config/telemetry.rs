@@ -9,8 +9,6 @@ use super::typed::inert_keys;
 inert_keys! {
     /// What a Java broker reports about itself.
     TELEMETRY {
-        /// Java classes that fetch config values from elsewhere.
-        Vec<String> = "config.providers" { default: Some(""), scope: ClusterWide, importance: Low, }
         /// Seconds between two looks of the older metrics reporters.
         i32 = "kafka.metrics.polling.interval.secs" {
             default: Some("10"), valid: AtLeast(1.0), importance: Low,
