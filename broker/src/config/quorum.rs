@@ -17,7 +17,6 @@ pub struct Voter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Membership {
     pub node_id: i32,
-    pub roles: Roles,
     /// Empty where the members of the quorum are known from the metadata log alone.
     pub voters: Vec<Voter>,
     pub bootstrap_servers: Vec<Endpoint>,
@@ -34,7 +33,6 @@ pub fn membership(
     check_roles(roles)?;
     let membership = Membership {
         node_id: node_id(given, node)?,
-        roles,
         voters: voters(quorum)?,
         bootstrap_servers: bootstrap_servers(quorum)?,
     };

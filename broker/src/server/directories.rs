@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use storage::log_dir::{Claim, Found, LogDir, OpenError, check_together, look};
+use storage::log_dir::{Claim, Found, LogDir, OpenError, look};
 use tracing::{error, info};
 
 /// What this process holds from now on.
@@ -30,7 +30,7 @@ pub(super) fn hold(env: &Env, config: &BrokerConfig) -> Result<Directories, Star
     lost.iter().for_each(|(path, why)| error!("{}", offline(path, why)));
     let wanted = config.values.start.cluster_id.as_deref();
     let found = claims.iter().map(|claim| (claim.path(), claim.found()));
-    check_found(config, found)?;
+    check_found(config, wanted, found)?;
     let levels = kraft::format::bootstrap::levels(
         protocol::features::METADATA_VERSION.max,
         &BTreeMap::new(),
@@ -39,7 +39,6 @@ pub(super) fn hold(env: &Env, config: &BrokerConfig) -> Result<Directories, Star
         info!("Formatting {}, which is empty", claim.path().display());
     }
     let dirs = format(env, claims, &plan(config, wanted.map(str::to_owned), levels))?;
-    check_together(&dirs)?;
     let cluster_id = cluster_id(&dirs, env);
     for dir in &dirs {
         dir.expect(Some(&cluster_id), config.membership.node_id)?;
@@ -58,7 +57,7 @@ pub(super) fn check(env: &Env, config: &BrokerConfig) -> Result<Vec<String>, Sta
     };
     let (places, lost) = each(config, look)?;
     let found = places.iter().map(|(path, found)| (path.as_path(), found));
-    check_found(config, found)?;
+    check_found(config, config.values.start.cluster_id.as_deref(), found)?;
     Ok(lost.iter().map(|(path, why)| offline(path, why)).collect())
 }
 
@@ -96,12 +95,12 @@ pub(super) fn places(config: &BrokerConfig) -> impl Iterator<Item = &Path> {
     config.log_dirs.iter().chain(metadata).map(PathBuf::as_path)
 }
 
-/// Refuses what does not belong together before anything empty is formatted.
-fn check_found<'a>(
-    config: &'a BrokerConfig,
+/// Refuses what does not belong together, or not to `cluster`, before anything empty is formatted.
+pub(super) fn check_found<'a>(
+    config: &BrokerConfig,
+    mut cluster: Option<&'a str>,
     places: impl Iterator<Item = (&'a Path, &'a Found)>,
 ) -> Result<(), StartError> {
-    let mut cluster = config.values.start.cluster_id.as_deref();
     let (mut by_id, mut first, mut has_no_metadata) = (BTreeMap::new(), None, false);
     for (path, found) in places {
         let Found::Formatted(meta) = found else {

@@ -66,6 +66,9 @@ pub fn format_dirs(
         claims.push(claim);
     }
     let cluster_id = wanted.cluster_id.or_else(|| config.values.start.cluster_id.clone());
+    let found = claims.iter().map(|claim| (claim.path(), claim.found()));
+    directories::check_found(config, cluster_id.as_deref(), found)
+        .map_err(|error| error.to_string())?;
     let plan = Plan { directory_id: wanted.directory_id, ..plan(config, cluster_id, levels) };
     format(env, claims, &plan).map_err(|error| StartError::Format(error).to_string())?;
     if lines.is_empty() {

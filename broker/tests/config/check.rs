@@ -1,16 +1,16 @@
 //! `highwater config check` says yes exactly where a broker would start.
 
+use crate::process::run;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use tempfile::TempDir;
 
 fn highwater(args: &[&str], dir: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_highwater"));
-    command.args(args).current_dir(dir).stdin(Stdio::null()).output().unwrap()
+    run(Command::new(env!("CARGO_BIN_EXE_highwater")).args(args).current_dir(dir))
 }
 
-fn text(bytes: &[u8]) -> String {
+fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end().to_owned()
 }
 
@@ -21,10 +21,10 @@ fn refusal(file: &str, make: impl Fn(&Path)) -> String {
     fs::write(dir.path().join("f"), file).unwrap();
     let (check, start) =
         (highwater(&["config", "check", "f"], dir.path()), highwater(&["start", "f"], dir.path()));
-    let [why, other] = [&check, &start].map(|output| text(&output.stderr));
+    let [why, other] = [&check, &start].map(|output| text_of(&output.stderr));
     assert!(!check.status.success() && !start.status.success(), "{file}: {why}\n{other}");
     assert_eq!(why, other, "{file}");
-    assert!(!why.contains('\n') && !text(&check.stdout).contains("would start"), "{why}");
+    assert!(!why.contains('\n') && !text_of(&check.stdout).contains("would start"), "{why}");
     why
 }
 
@@ -34,8 +34,8 @@ fn told(file: &str, make: impl Fn(&Path)) -> String {
     make(dir.path());
     fs::write(dir.path().join("f"), file).unwrap();
     let check = highwater(&["config", "check", "f"], dir.path());
-    assert!(check.status.success(), "{file}: {}", text(&check.stderr));
-    text(&check.stdout)
+    assert!(check.status.success(), "{file}: {}", text_of(&check.stderr));
+    text_of(&check.stdout)
 }
 
 fn nothing(_: &Path) {}
@@ -54,6 +54,12 @@ fn what_a_start_would_find_is_found_before() {
         ("highwater.admin.listener=a b:1", "must name a host and a port that can be"),
         ("log.cleaner.dedupe.buffer.size=1", "must be above 1048576"),
         ("process.roles=broker", "a broker that follows the controller of another node is not"),
+        ("log.dirs=data,./data", "must name each directory once"),
+        (
+            "config.providers=e\nconfig.providers.e.class=EnvVarConfigProvider\n\
+             broker.rack=${e:NOBODY_SETS_THIS}",
+            "broker.rack=${e:NOBODY_SETS_THIS}: the environment has no NOBODY_SETS_THIS",
+        ),
     ] {
         let found = refusal(&format!("log.dirs=data\n{file}"), nothing);
         assert!(found.contains(why), "{file}: {found}");
@@ -93,6 +99,24 @@ fn a_log_directory_that_cannot_be_used_is_found_before() {
 }
 
 #[test]
+fn a_directory_is_not_formatted_beside_one_of_another_node_or_cluster() {
+    let dir = TempDir::new().unwrap();
+    let format = |id: i32, dirs: &str, cluster: &str| {
+        let text = format!("node.id={id}\nlog.dirs={dirs}\nmetadata.log.dir=data");
+        fs::write(dir.path().join("f"), text).unwrap();
+        let output = highwater(&["format", "f", "-g", "-t", cluster], dir.path());
+        (output.status.success(), text_of(&output.stderr))
+    };
+    assert!(format(1, "data", "one").0);
+    for (id, cluster, want) in [(1, "two", "belongs to cluster 'one'"), (2, "one", "node 1")] {
+        let (is_well, why) = format(id, "data,more", cluster);
+        assert!(!is_well && why.contains(want), "{why}");
+        assert!(!dir.path().join("more/meta.properties").exists(), "{why}");
+    }
+    assert!(format(1, "data,more", "one").0);
+}
+
+#[test]
 fn a_check_leaves_no_trace() {
     let dir = TempDir::new().unwrap();
     fs::write(dir.path().join("f"), "log.dirs=data").unwrap();
@@ -115,7 +139,7 @@ fn a_line_of_an_env_file_that_cannot_be_read_is_named() {
         fs::write(dir.path().join("kafka.env"), env).unwrap();
         let args = ["config", "check", "--image", "cp-kafka", "--env-file", "kafka.env"];
         let output = highwater(&args, dir.path());
-        (output.status.success(), text(&output.stdout), text(&output.stderr))
+        (output.status.success(), text_of(&output.stdout), text_of(&output.stderr))
     };
     let (is_well, _, why) = check("KAFKA_BROKER_ID=1\nKAFKA_LISTENERS=>-\n  PLAINTEXT://:9092,\n");
     assert_eq!(

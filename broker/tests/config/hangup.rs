@@ -1,53 +1,14 @@
 //! SIGHUP: the file is read anew while the broker runs.
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use std::io::{BufRead, BufReader};
+use crate::process::Running;
+use nix::sys::signal::Signal;
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 
-/// A broker process, and the lines that it logs.
-struct Running {
-    child: Child,
-    log: BufReader<ChildStdout>,
-}
-
-impl Running {
-    fn start(file: &Path) -> Running {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_highwater"))
-            .arg("start")
-            .arg(file)
-            .args(["--override", "min.insync.replicas=1"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let log = BufReader::new(child.stdout.take().unwrap());
-        Running { child, log }
-    }
-
-    /// The next line that holds `part`.
-    fn line(&mut self, part: &str) -> String {
-        let mut line = String::new();
-        loop {
-            line.clear();
-            assert_ne!(self.log.read_line(&mut line).unwrap(), 0, "it ended before `{part}`");
-            if line.contains(part) {
-                return line;
-            }
-        }
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill(Pid::from_raw(self.child.id().try_into().unwrap()), signal).unwrap();
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        drop(self.child.kill());
-        drop(self.child.wait());
-    }
+fn start(file: &Path) -> Running {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_highwater"));
+    command.arg("start").arg(file).args(["--override", "min.insync.replicas=1"]);
+    Running::start(&mut command)
 }
 
 #[test]
@@ -63,7 +24,7 @@ fn a_hangup_has_the_file_read_anew() {
         std::fs::write(&file, text).unwrap();
     };
     write("log.retention.ms=1000000");
-    let mut broker = Running::start(&file);
+    let mut broker = start(&file);
     broker.line("Kafka Server started");
 
     write("log.retention.ms=2000000\nnum.partitions=7\nmin.insync.replicas=3");
@@ -96,5 +57,5 @@ fn a_hangup_has_the_file_read_anew() {
 
     broker.signal(Signal::SIGTERM);
     broker.line("shut down completed");
-    assert!(broker.child.wait().unwrap().success());
+    assert!(broker.ends_well());
 }

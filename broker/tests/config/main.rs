@@ -4,6 +4,7 @@
 
 mod check;
 mod hangup;
+mod process;
 
 use broker::config::image::Image;
 use std::fmt::Write;
@@ -40,11 +41,9 @@ fn outcome(case: &Case) -> String {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("env");
     std::fs::write(&file, &case.environment).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_highwater"))
-        .args(["config", "check", "--image", &case.image, "--env-file"])
-        .arg(&file)
-        .output()
-        .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_highwater"));
+    command.args(["config", "check", "--image", &case.image, "--env-file"]).arg(&file);
+    let output = process::run(&mut command);
     let (printed, why) = (String::from_utf8(output.stdout).unwrap(), output.stderr);
     let why = String::from_utf8(why).unwrap();
     let starts = printed.ends_with("A broker would start with this.\n");

@@ -69,6 +69,7 @@ fn storage_says_what_apache_kafkas_tool_says() {
         "format -t CLUSTER -c DIR/none",
         "format -t CLUSTER -c DIR/static --standalone",
         "format -t CLUSTER -c DIR/dynamic -s -N",
+        "format --ignore-formatted -t another -c DIR/dynamic --standalone",
     ];
     let both = |line: &str| {
         let of = |dir: &TempDir, tool: &dyn Fn(&[&str]) -> Output| {

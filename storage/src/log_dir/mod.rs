@@ -278,19 +278,5 @@ impl LogDir {
     }
 }
 
-/// Refuses directories that do not belong together: of several clusters or nodes, or one a copy.
-pub fn check_together(dirs: &[LogDir]) -> Result<(), OpenError> {
-    let Some(first) = dirs.first().map(LogDir::meta) else { return Ok(()) };
-    for (at, dir) in dirs.iter().enumerate() {
-        dir.expect(first.cluster_id.as_deref(), first.node_id)?;
-        let twin = |other: &&LogDir| other.id().is_some() && other.id() == dir.id();
-        if let Some(other) = dirs.iter().take(at).find(twin) {
-            let [dir, other] = [dir, other].map(|it| it.path.clone());
-            return Err(OpenError::SameId { dir, other });
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests;

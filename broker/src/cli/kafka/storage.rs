@@ -112,10 +112,12 @@ impl Format {
                         Leave it out, and the SASL listeners with it."
                 .to_owned());
         }
-        if self.no_initial_controllers && config.membership.roles.controller {
-            return Err("--no-initial-controllers: this node is a controller, and could not join \
+        if self.no_initial_controllers {
+            return Err(
+                "--no-initial-controllers: every node is a controller, and could not join \
                         a quorum: Highwater's have one member so far. Use --standalone."
-                .to_owned());
+                    .to_owned(),
+            );
         }
         let is_dynamic = self.standalone || self.initial_controllers.is_some();
         if is_dynamic && !config.membership.voters.is_empty() {

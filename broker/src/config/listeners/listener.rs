@@ -16,7 +16,10 @@ impl Endpoint {
     pub fn parse(text: &str) -> Option<Endpoint> {
         let (host, port) = text.rsplit_once(':')?;
         let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-        is_host(bare).then_some(Endpoint { host: bare.to_owned(), port: port.parse().ok()? })
+        // Rust would take a sign.
+        let is_number = port.bytes().all(|it| it.is_ascii_digit());
+        let port = port.parse().ok().filter(|_| is_number)?;
+        is_host(bare).then_some(Endpoint { host: bare.to_owned(), port })
     }
 
     /// Whether both cannot be bound at once, or nobody can say: a name may stand for any address.

@@ -10,7 +10,6 @@ use listener::is_wildcard;
 use protocol::config::key::{Invalid, Key};
 use protocol::config::net::NetConfig;
 use protocol::config::node::QuorumConfig;
-use protocol::config::typed::Roles;
 use std::collections::BTreeMap;
 
 /// All doors, and which of them brokers use among themselves.
@@ -20,12 +19,11 @@ pub struct Listeners {
     pub inter_broker: String,
 }
 
-/// What is said about listeners, and by whom it is read.
+/// What is said about listeners of a node that is broker and controller, as every one is so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Said<'a> {
     pub net: &'a NetConfig,
     pub quorum: &'a QuorumConfig,
-    pub roles: Roles,
     /// What this machine is called, where a listener names no host.
     pub hostname: &'a str,
     /// Whether the map of protocols, and the protocol among brokers, stand in the file.
@@ -44,19 +42,19 @@ pub fn listeners(said: Said<'_>) -> Result<Listeners, Invalid> {
     check_ports(&named)?;
     let controllers = controller_names(said)?;
     let is_controller = |name: &str| controllers.iter().any(|it| it == name);
-    check_roles(said, &named, &controllers)?;
+    check_inter_broker(said, &controllers)?;
     let protocols = protocols(said, &controllers)?;
     for (name, endpoint) in &named {
         check_protocol(said, (key, &format!("{name}://{endpoint}")), name, &protocols)?;
     }
     let advertised = advertised(said, &named)?;
     let is_told = |name: &str| advertised.contains_key(name) && !is_controller(name);
-    if said.roles.broker && !named.keys().any(|name| is_told(name)) {
+    if !named.keys().any(|name| is_told(name)) {
         let why = "must hold a listener for clients besides those of the controller";
         return Err(key.invalid(&said.net.listeners.join(","), why));
     }
     let inter_broker = inter_broker(said, &protocols)?;
-    if said.roles.broker && !is_told(&inter_broker) {
+    if !is_told(&inter_broker) {
         let names: Vec<_> = named.keys().map(String::as_str).filter(|name| is_told(name)).collect();
         let why = format!("must be one of the advertised listeners: {}", names.join(", "));
         return Err(NetConfig::inter_broker_listener_name().invalid(&inter_broker, &why));
@@ -124,36 +122,16 @@ fn controller_names(said: Said<'_>) -> Result<Vec<String>, Invalid> {
     Ok(names)
 }
 
-/// Which listeners a node of these roles may open.
-fn check_roles(
-    said: Said<'_>,
-    named: &BTreeMap<String, Endpoint>,
-    controllers: &[String],
-) -> Result<(), Invalid> {
-    let opened = |name: &String| named.contains_key(name);
-    let refuse =
-        |why: &str| Err(NetConfig::listeners().invalid(&said.net.listeners.join(","), why));
-    // A controller that is a broker, too, is asked by nobody else, and may go without.
-    let is_asked = said.roles.controller && !said.roles.broker;
-    if is_asked && !controllers.is_empty() && !controllers.iter().any(opened) {
-        let names = controllers.join(", ");
-        return refuse(&format!("must open a listener of controller.listener.names: {names}"));
+/// Brokers do not talk to each other where only controllers do.
+fn check_inter_broker(said: Said<'_>, controllers: &[String]) -> Result<(), Invalid> {
+    let name = said.net.inter_broker_listener_name.as_ref().map(|name| name.to_ascii_uppercase());
+    match name.filter(|name| controllers.contains(name)) {
+        Some(name) => {
+            let why = "must not be a controller's listener";
+            Err(NetConfig::inter_broker_listener_name().invalid(&name, why))
+        }
+        None => Ok(()),
     }
-    if !said.roles.controller && controllers.iter().any(opened) {
-        return refuse("must not open a controller's listener: this node is none");
-    }
-    if !said.roles.broker && !named.keys().all(|name| controllers.contains(name)) {
-        return refuse("must only open listeners of controller.listener.names: this is no broker");
-    }
-    let among = &said.net.inter_broker_listener_name;
-    if said.roles.broker
-        && let Some(name) = among.as_ref().map(|name| name.to_ascii_uppercase())
-        && controllers.contains(&name)
-    {
-        let why = "must not be a controller's listener";
-        return Err(NetConfig::inter_broker_listener_name().invalid(&name, why));
-    }
-    Ok(())
 }
 
 /// The protocol of each listener name. A controller's listener that no map names is plain, as long
@@ -293,9 +271,7 @@ fn inter_broker(
         return Err(by_name.invalid(name, &why));
     }
     let upper = name.to_ascii_uppercase();
-    if said.roles.broker {
-        check_protocol(said, (by_name, name), &upper, protocols)?;
-    }
+    check_protocol(said, (by_name, name), &upper, protocols)?;
     Ok(upper)
 }
 

@@ -83,6 +83,7 @@ fn listeners_that_cannot_be_are_refused() {
         "PLAINTEXT://a",
         "://a:1",
         "PLAINTEXT://a:65536",
+        "PLAINTEXT://a:+1",
         "PLAINTEXT://a/b:1",
         "PLAINTEXT://256.1.1.1:1",
         "PLAINTEXT://a..b:1",

@@ -24,7 +24,7 @@ use protocol::config::topic::TopicConfig;
 use protocol::config::txn::ProducerConfig;
 use protocol::config::{TOPIC, find};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 
 /// The configuration of a broker. It never changes; a dynamic change makes a new one.
@@ -145,7 +145,6 @@ impl BrokerConfig {
         let listeners = listeners(Said {
             net: &values.net,
             quorum: &values.quorum,
-            roles: membership.roles,
             hostname,
             map_is_set: given.says(NetConfig::listener_security_protocol_map()),
             inter_broker_protocol_is_set: given.says(NetConfig::security_inter_broker_protocol()),
@@ -154,7 +153,10 @@ impl BrokerConfig {
         wanted_topics::check(&values.start)?;
         let log_dirs = log_dirs(&values.log)?;
         let metadata_log_dir = match (&values.metadata_log.dir, log_dirs.first()) {
-            (Some(dir), _) if !dir.is_empty() => PathBuf::from(dir),
+            (Some(dir), _) if !dir.is_empty() => {
+                let dir = PathBuf::from(dir);
+                log_dirs.iter().find(|it| is_same(it, &dir)).cloned().unwrap_or(dir)
+            }
             (_, Some(dir)) => dir.clone(),
             (_, None) => return Err(LogConfig::dirs().invalid("", "must name a directory")),
         };
@@ -339,12 +341,17 @@ fn log_dirs(log: &LogConfig) -> Result<Vec<PathBuf>, Invalid> {
     }
     let paths: Vec<PathBuf> = dirs.iter().map(PathBuf::from).collect();
     for (at, path) in paths.iter().enumerate() {
-        if paths.iter().take(at).any(|other| other == path) {
+        if paths.iter().take(at).any(|other| is_same(other, path)) {
             let path = path.display().to_string();
             return Err(LogConfig::dirs().invalid(&path, "must name each directory once"));
         }
     }
     Ok(paths)
+}
+
+/// Whether both lead to one place, as far as their spelling says: `data` and `./data` do.
+fn is_same(one: &Path, other: &Path) -> bool {
+    one == other || matches!((absolute(one), absolute(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 fn connections_by_host(net: &NetConfig) -> Result<BTreeMap<String, i32>, Invalid> {

@@ -28,7 +28,7 @@ fn without_a_file_it_runs_alone_on_this_machine() {
         ("PLAINTEXT", "localhost:9092".to_owned())
     });
     assert_eq!(listener.advertised.as_ref().unwrap().to_string(), "localhost:9092");
-    assert!(!listener.is_controller && config.membership.roles.controller);
+    assert!(!listener.is_controller);
     assert_eq!((config.membership.node_id, config.listeners.inter_broker.as_str()), {
         (1, "PLAINTEXT")
     });
@@ -74,7 +74,7 @@ fn the_sample_file_of_kafka_is_read_whole() {
 #[test]
 fn an_old_file_without_roles_makes_a_node_that_is_both() {
     let config = load("broker.id=0\nlog.dir=/a\nzookeeper.connect=x:2181\n").unwrap();
-    assert_eq!((config.membership.node_id, config.membership.roles.controller), (0, true));
+    assert_eq!(config.membership.node_id, 0);
     assert_eq!(config.listeners.all[0].advertised.as_ref().unwrap().to_string(), "box:9092");
 }
 
@@ -122,7 +122,17 @@ fn keys_are_checked_against_each_other() {
          log.cleaner.threads"
     });
     refused("log.dirs=", "server.properties:1: log.dirs=: must name a directory");
-    refused("log.dirs=/a,/a", "server.properties:1: log.dirs=/a: must name each directory once");
+    for twice in ["/a,/a", "/b,/a,/b/../c,/a/", "./a,b,a"] {
+        let same = twice.rsplit(',').next().unwrap();
+        let why = format!("server.properties:1: log.dirs={same}: must name each directory once");
+        refused(&format!("log.dirs={twice}"), &why);
+    }
+}
+
+#[test]
+fn a_directory_of_logs_may_have_the_metadata_by_another_spelling() {
+    let config = load("log.dirs=/b,data\nmetadata.log.dir=./data/").unwrap();
+    assert_eq!(config.metadata_log_dir, config.log_dirs[1]);
 }
 
 #[test]
