@@ -21,8 +21,7 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
         if args.is_empty() {
             return Err(Failure::usage(COMMAND.purpose));
         }
-        let missing = Failure::usage("Missing required argument \"[bootstrap-server]\"");
-        let mut client = entrance::to_brokers(args, env, missing)?;
+        let mut client = entrance::to_brokers(args, env)?;
         block_on(api_versions::print(&mut client, output))
     })
 }

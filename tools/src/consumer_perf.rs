@@ -79,7 +79,7 @@ impl Options {
             return Err(Failure::usage(why));
         }
         let count = Renamed { old: "messages", new: "num-records" }.values(args)?;
-        let count = match count.as_slice() {
+        let count: i64 = match count.as_slice() {
             [] => return Err(Failure::usage("Missing required argument \"[num-records]\"")),
             [text, ..] => text.parse().map_err(|_| {
                 Failure::usage(format_args!("Cannot parse argument '{text}' of option num-records"))
@@ -93,7 +93,8 @@ impl Options {
         Ok(Options {
             topic: topic.map(str::to_owned),
             pattern: pattern.map(str::to_owned),
-            count,
+            // Below 0 there is nothing to read.
+            count: u64::try_from(count).unwrap_or(0),
             timeout_ms: args.number("timeout")?.unwrap_or(10_000),
             interval_ms,
             detailed: args.has("show-detailed-stats"),

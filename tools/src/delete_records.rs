@@ -43,8 +43,7 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
         if args.is_empty() {
             return Err(Failure::usage(COMMAND.purpose));
         }
-        let missing = Failure::usage("Missing required argument \"[bootstrap-server]\"");
-        let mut client = entrance::to_brokers(args, env, missing)?;
+        let mut client = entrance::to_brokers(args, env)?;
         let file = args.required("offset-json-file")?;
         let unreadable = |_| Failure::Told(format!("Unable to read file {file}"));
         let open = env.disk.open(Path::new(file)).map_err(unreadable)?;

@@ -67,11 +67,19 @@ pub(crate) fn required(args: &Args) -> Result<&str, Failure> {
     }
 }
 
-/// A client for a tool that talks to brokers only; `missing` is told where none are named.
+/// A client for a tool that talks to brokers only.
 ///
 /// # Errors
 /// The arguments name no brokers, or make no sense.
-pub fn to_brokers(args: &Args, env: &Env, missing: Failure) -> Result<Client, Failure> {
+pub fn to_brokers(args: &Args, env: &Env) -> Result<Client, Failure> {
+    to_brokers_or(args, env, Failure::usage("Missing required argument \"[bootstrap-server]\""))
+}
+
+/// The same, where `missing` is told if none are named.
+///
+/// # Errors
+/// As of [`to_brokers`].
+pub fn to_brokers_or(args: &Args, env: &Env, missing: Failure) -> Result<Client, Failure> {
     let properties = properties(args, env)?;
     let servers = servers(args)?.ok_or(missing)?;
     Client::new(env, Entrance::Brokers(&servers), &properties)

@@ -47,25 +47,16 @@ fn end(command: &Command, done: Result<(), Failure>, output: &mut Output) -> Exi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{self, ErrorKind, Write};
-
-    struct Full;
-
-    impl Write for Full {
-        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(ErrorKind::StorageFull.into())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
+    use crate::output::tests::Refusing;
+    use std::io::{self, ErrorKind};
 
     #[test]
     fn a_help_that_cannot_be_written_is_a_failure() {
         let command = Command { name: "x", purpose: "x", flags: &[] };
         let ends = |done, mut output| end(&command, done, &mut output);
-        assert_eq!(ends(Err(Failure::Help), Output::to(Full)), ExitCode::FAILURE);
-        assert_eq!(ends(Err(Failure::Version), Output::to(Full)), ExitCode::FAILURE);
+        let full = || Output::to(Refusing(ErrorKind::StorageFull));
+        assert_eq!(ends(Err(Failure::Help), full()), ExitCode::FAILURE);
+        assert_eq!(ends(Err(Failure::Version), full()), ExitCode::FAILURE);
         assert_eq!(ends(Err(Failure::Help), Output::to(io::sink())), ExitCode::SUCCESS);
     }
 }

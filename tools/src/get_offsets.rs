@@ -49,8 +49,7 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
             Failure::Told(format!("Error occurred: {why}"))
         };
         let wanted = Wanted::read(args).map_err(told)?;
-        let missing = Failure::usage("Missing required argument \"[bootstrap-server]\"");
-        let mut client = entrance::to_brokers(args, env, missing)?;
+        let mut client = entrance::to_brokers(args, env)?;
         block_on(print(&wanted, &mut client, output)).map_err(told)
     })
 }
@@ -132,7 +131,9 @@ fn these(text: &str) -> Result<Partitions, Failure> {
     if text.is_empty() {
         return Ok(Partitions::All);
     }
-    let ids = text.split(',').map(|id| id.trim().parse()).collect::<Result<_, _>>();
+    // As Java splits: what is empty at the end is nothing.
+    let ids = text.trim_end_matches(',').split(',').map(|id| id.trim().parse());
+    let ids = ids.collect::<Result<_, _>>();
     ids.map(Partitions::These).map_err(|_| {
         Failure::Told(format!(
             "--partitions expects a comma separated list of numeric partition ids, but received: \

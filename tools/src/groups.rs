@@ -39,7 +39,7 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
         }
         let kind = check(args)?;
         let missing = Failure::usage("Missing required option(s) [bootstrap-server]");
-        let mut client = entrance::to_brokers(args, env, missing)?;
+        let mut client = entrance::to_brokers_or(args, env, missing)?;
         let listed = block_on(async { Ok(groups::list(&mut client, &Filter::default()).await?) });
         match listed {
             Ok(listed) => print(&listed, args, kind, output),

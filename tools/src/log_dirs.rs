@@ -41,10 +41,9 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
             .into_iter()
             .map(|id| id.parse().map_err(|_| Failure::Told(format!("For input string: \"{id}\""))));
         let brokers = brokers.collect::<Result<Vec<i32>, _>>()?;
-        let missing = Failure::usage("Missing required argument \"[bootstrap-server]\"");
         // Here `--broker-list` has ids, and no addresses.
         let addresses = args.without("broker-list");
-        let mut client = entrance::to_brokers(&addresses, env, missing)?;
+        let mut client = entrance::to_brokers(&addresses, env)?;
         if !args.has("describe") {
             return Err(Failure::usage("Missing required argument \"[describe]\""));
         }

@@ -35,6 +35,15 @@ impl Output {
         writeln!(self.to, "{text}").map_err(lost)
     }
 
+    /// Prints lines, if there are any, and lets them be seen now.
+    ///
+    /// # Errors
+    /// As [`Output::line`].
+    pub fn lines_now<T: fmt::Display>(&mut self, lines: &[T]) -> Result<(), Failure> {
+        lines.iter().try_for_each(|line| self.line(line))?;
+        if lines.is_empty() { Ok(()) } else { self.flush() }
+    }
+
     /// Prints bytes as they are.
     ///
     /// # Errors
@@ -52,7 +61,9 @@ impl Output {
     }
 }
 
-fn lost(error: io::Error) -> Failure {
+/// Why stdout takes no more. A reader that has gone has had enough.
+#[must_use]
+pub fn lost(error: io::Error) -> Failure {
     if error.kind() == ErrorKind::BrokenPipe {
         return Failure::Closed;
     }
@@ -65,14 +76,15 @@ pub fn complain(line: &str) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    struct Closed;
+    /// Takes nothing, for this reason.
+    pub(crate) struct Refusing(pub(crate) ErrorKind);
 
-    impl Write for Closed {
+    impl Write for Refusing {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-            Err(ErrorKind::BrokenPipe.into())
+            Err(self.0.into())
         }
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
@@ -81,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_has_enough_is_no_error() {
-        let mut output = Output::to(Closed);
+        let mut output = Output::to(Refusing(ErrorKind::BrokenPipe));
         output.line("one").unwrap();
         assert_eq!(output.flush(), Err(Failure::Closed));
     }

@@ -6,4 +6,4 @@ pub mod group;
 mod layout;
 mod wire;
 
-pub use wire::{Malformed, TooLong};
+pub use wire::{Field, Malformed, Reader, TooLong};

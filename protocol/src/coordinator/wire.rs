@@ -39,24 +39,29 @@ impl Malformed {
 }
 
 /// One field, or fields that stand together.
-pub(super) trait Field: Sized {
+pub trait Field: Sized {
     /// Whether it is written where it is tagged and has its default.
     const ALWAYS: bool = false;
 
+    /// Takes it off the front.
+    ///
+    /// # Errors
+    /// Another thing stands there.
     fn read(reader: &mut Reader<'_>) -> Result<Self, Malformed>;
     fn write(&self, out: &mut Writer);
 }
 
 /// What is left to read, of a message of `version`.
 #[derive(Debug)]
-pub(super) struct Reader<'a> {
+pub struct Reader<'a> {
     bytes: &'a [u8],
     pub(super) version: i16,
     flexible: bool,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8], version: i16, flexible: bool) -> Reader<'a> {
+    #[must_use]
+    pub fn new(bytes: &'a [u8], version: i16, flexible: bool) -> Reader<'a> {
         Reader { bytes, version, flexible }
     }
 
@@ -88,9 +93,30 @@ impl<'a> Reader<'a> {
         Ok(usize::try_from(len).ok())
     }
 
+    /// A list, its items read by `item`; `None` stands for null.
+    ///
+    /// # Errors
+    /// As of `item`, or no list stands here.
+    pub fn list<T>(
+        &mut self,
+        mut item: impl FnMut(&mut Reader<'a>) -> Result<T, Malformed>,
+    ) -> Result<Option<Vec<T>>, Malformed> {
+        let Some(count) = self.len(false)? else { return Ok(None) };
+        // Grown as elements come, not as the count claims: an element may be many times the size
+        // of its bytes.
+        let mut items = Vec::new();
+        for _ in 0..count {
+            items.push(item(self)?);
+        }
+        Ok(Some(items))
+    }
+
     /// Tagged fields, where the version has any: `known` reads those that it knows, each from its
     /// own bytes. Others are passed over.
-    pub(super) fn tags(
+    ///
+    /// # Errors
+    /// As of `known`, or no tagged fields stand here.
+    pub fn tags(
         &mut self,
         mut known: impl FnMut(u32, &mut Reader<'_>) -> Result<(), Malformed>,
     ) -> Result<(), Malformed> {
@@ -117,7 +143,7 @@ impl<'a> Reader<'a> {
 
 /// What is written, in `version`.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub struct Writer {
     pub(super) bytes: Vec<u8>,
     pub(super) version: i16,
     flexible: bool,
@@ -238,14 +264,7 @@ impl Field for Bytes {
 
 impl<T: Field> Field for Vec<T> {
     fn read(reader: &mut Reader<'_>) -> Result<Vec<T>, Malformed> {
-        let count = reader.len(false)?.ok_or_else(null)?;
-        // Grown as elements come, not as the count claims: an element may be many times the size
-        // of its bytes.
-        let mut items = Vec::new();
-        for _ in 0..count {
-            items.push(T::read(reader)?);
-        }
-        Ok(items)
+        reader.list(T::read)?.ok_or_else(null)
     }
     fn write(&self, out: &mut Writer) {
         out.len(Some(self.len()), false);

@@ -29,9 +29,12 @@ impl Pattern {
         if !bare.is_empty() && bare.chars().all(is_plain) {
             return Ok(Pattern::Name(bare.to_owned()));
         }
-        Regex::new(&format!("^(?:{bare})$"))
-            .map(Pattern::Regex)
-            .map_err(|_| Failure::Told(format!("{text} is an invalid regex.")))
+        Regex::new(&format!("^(?:{bare})$")).map(Pattern::Regex).map_err(|_| {
+            let looks_around = ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|it| bare.contains(it));
+            let hint =
+                if looks_around { " None that looks around itself is known here." } else { "" };
+            Failure::Told(format!("{text} is an invalid regex.{hint}"))
+        })
     }
 
     pub(crate) fn matches(&self, name: &str) -> bool {

@@ -187,8 +187,15 @@ impl Args {
     /// # Errors
     /// It is not, or stands twice.
     pub fn required(&self, name: &str) -> Result<&str, Failure> {
-        self.one(name)?
-            .ok_or_else(|| Failure::Usage(format!("Missing required argument \"[{name}]\"")))
+        self.one(name)?.ok_or_else(|| missing(name))
+    }
+
+    /// Whether a flag is there that must be, however often.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn must_have(&self, name: &str) -> Result<(), Failure> {
+        if self.has(name) { Ok(()) } else { Err(missing(name)) }
     }
 
     /// A value that is a number.
@@ -254,6 +261,10 @@ impl Args {
     pub fn rest(&self) -> &[String] {
         &self.rest
     }
+}
+
+fn missing(name: &str) -> Failure {
+    Failure::Usage(format!("Missing required argument \"[{name}]\""))
 }
 
 #[cfg(test)]

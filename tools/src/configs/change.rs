@@ -37,7 +37,7 @@ impl Change {
             Some(file) => properties::read_file(env, file)?,
             None => BTreeMap::new(),
         };
-        set.extend(pairs(given.unwrap_or_default())?);
+        set.extend(given.map_or_else(|| Ok(Vec::new()), pairs)?);
         let is_name = |it: char| it.is_ascii_alphanumeric() || "$._-".contains(it);
         if let Some(name) = set.keys().find(|name| !name.chars().all(is_name)) {
             return Err(Failure::Told(format!("Invalid character found for config key: {name}")));
@@ -69,8 +69,8 @@ fn pairs(text: &str) -> Result<Vec<(String, String)>, Failure> {
             part.push(letter);
         }
     }
-    // As Java splits: what is empty at the end is nothing.
-    while parts.last().is_some_and(String::is_empty) {
+    // As Java splits: what is empty at the end is nothing, unless there is nothing else.
+    while !text.is_empty() && parts.last().is_some_and(String::is_empty) {
         parts.pop();
     }
     let pair = |part: &String| {
@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(read("a=[1,2],b = x "), want(&[("a", "1,2"), ("b", "x")]));
         assert_eq!(read("a=[x=1,y=2]"), want(&[("a", "x=1,y=2")]));
         assert_eq!(read("a=,b=1,"), want(&[("a", ""), ("b", "1")]));
-        for wrong in ["a", "a=1,b", "a=1=2", "=,x"] {
+        for wrong in ["", "a", "a=1,b", "a=1=2", "=,x"] {
             assert_eq!(read(wrong), None, "{wrong}");
         }
     }

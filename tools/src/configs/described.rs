@@ -37,8 +37,6 @@ pub(super) async fn describe(
     };
     for name in names {
         let resource = Resource { kind: entity.kind, name };
-        let found = configs::describe(client, std::slice::from_ref(&resource), true).await;
-        let found = found.map_err(refusal)?;
         if resource.name.is_empty() {
             output.line(format!("Default configs for {} in the cluster are:", entity.plural()))?;
         } else {
@@ -46,6 +44,8 @@ pub(super) async fn describe(
             let singular = entity.singular();
             output.line(format!("{which} configs for {singular} {} are:", resource.name))?;
         }
+        let found = configs::describe(client, std::slice::from_ref(&resource), true).await;
+        let found = found.map_err(refusal)?;
         let own = own_source(&resource);
         for entry in found.iter().flat_map(|(_, entries)| entries) {
             if all || own.is_none_or(|own| own == entry.source) {

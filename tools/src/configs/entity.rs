@@ -120,6 +120,7 @@ pub(super) fn of(args: &Args) -> Result<Asked, Failure> {
             "An entity name must be specified with --alter of {kind}"
         )));
     }
+    check_count(args, &kinds, &names)?;
     let has = |kind: &str| KINDS.iter().find(|(it, _)| *it == kind).map(|(_, has)| *has);
     if let Some(Has::Configs(kind)) = has(kind) {
         return Ok(Asked::Configs(Entity { kind, name }));
@@ -141,6 +142,20 @@ fn names(args: &Args) -> Result<Vec<String>, Failure> {
     }
     names.extend(DEFAULTS.iter().filter(|(flag, _)| args.has(flag)).map(|_| String::new()));
     Ok(names)
+}
+
+/// Nobody knows which of several names is meant.
+fn check_count(args: &Args, kinds: &[&str], names: &[String]) -> Result<(), Failure> {
+    if names.len() <= kinds.len() {
+        return Ok(());
+    }
+    let has_quotas = kinds.iter().any(|kind| matches!(*kind, "users" | "clients" | "ips"));
+    Err(Failure::told(match (args.has("alter"), has_quotas) {
+        (true, true) => "Exactly one entity name must be specified for every entity type",
+        (true, false) => "An entity name must be specified for every entity type",
+        (false, true) => "More entity names specified than entity types",
+        (false, false) => return Ok(()),
+    }))
 }
 
 fn check_kinds(kinds: &[&str]) -> Result<(), Failure> {

@@ -77,6 +77,12 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
                 "Command must include exactly one action: --describe, --alter",
             ));
         }
+        let of_alter = ["add-config", "delete-config"].into_iter().find(|flag| args.has(flag));
+        if let (true, Some(flag)) = (args.has("describe"), of_alter) {
+            return Err(Failure::usage(format_args!(
+                "Option \"[describe]\" can't be used with option \"[{flag}]\""
+            )));
+        }
         let asked = entity::of(args)?;
         let mut client = entrance::to_either(args, env)?;
         let change = if args.has("alter") { Some(Change::read(args, env)?) } else { None };

@@ -56,7 +56,7 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
 fn produce(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let options = Options::read(args, env)?;
     let lost = Arc::new(Lost::default());
-    let producer = Arc::new(Producer::new(&options.properties, lost.clone())?);
+    let producer = Arc::new(Producer::explaining(&options.properties, lost.clone())?);
     // Whoever types ends the input, or interrupts; then all that was typed is still sent.
     let (flushed, seen) = (producer.clone(), lost.clone());
     Interrupt::listen(move |code| {

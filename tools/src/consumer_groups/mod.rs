@@ -84,9 +84,11 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
         if let Some(pattern) = args.one("validate-regex")? {
             return validate(pattern, output);
         }
-        let missing = Failure::usage("Missing required argument \"[bootstrap-server]\"");
-        let mut client = entrance::to_brokers(args, env, missing)?;
-        let limit_ms = args.number("timeout")?.unwrap_or(TIMEOUT_MS);
+        let mut client = entrance::to_brokers(args, env)?;
+        let limit_ms = match args.number("timeout") {
+            Err(Failure::Usage(why)) => return Err(trouble::failed(why, output)),
+            read => read?.unwrap_or(TIMEOUT_MS),
+        };
         client.set_timeout(Duration::from_millis(limit_ms));
         block_on(act(args, env, &mut client, output))
     })
@@ -150,6 +152,13 @@ fn check(args: &Args) -> Result<(), Failure> {
         }
     }
     let action = ACTIONS.iter().find(|action| args.has(action)).copied().unwrap_or_default();
+    for (flag, of) in [("state", ["describe", "list"]), ("type", ["list", "list"])] {
+        if args.has(flag) && !of.contains(&action) {
+            return Err(Failure::Usage(format!(
+                "Option(s) [{flag}] are unavailable given other options on the command line"
+            )));
+        }
+    }
     let is_named = args.has("group") || args.has("all-groups");
     if matches!(action, "describe" | "delete" | "reset-offsets") && !is_named {
         return Err(Failure::Usage(format!(
@@ -215,6 +224,8 @@ mod tests {
             (&["--describe", "--group", "a", "--state", "Stable"], "does not take a value"),
             (&["--list", "--group", "a"], "can't be used with option \"[list]\""),
             (&["--list", "--members"], "only available with --describe"),
+            (&["--describe", "--group", "a", "--type"], "[type] are unavailable"),
+            (&["--delete", "--group", "a", "--state"], "[state] are unavailable"),
             (&["--delete", "--group", "a", "--topic", "b"], "topic-specific"),
             (&["--delete-offsets", "--group", "a"], "takes the following options"),
             (&["--delete", "--group", "a", "--all-groups"], "can't be used"),

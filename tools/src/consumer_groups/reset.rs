@@ -5,7 +5,7 @@ use super::group::{self, At};
 use super::list;
 use super::plan::{self, Plan};
 use super::times::{date_time_ms, duration_ms};
-use super::trouble::{fatal, tell};
+use super::trouble::{failed, fatal, tell};
 use crate::admin::offsets::{self, EARLIEST, LATEST};
 use crate::admin::topics::{self, Described};
 use crate::args::Args;
@@ -49,7 +49,10 @@ pub(super) async fn reset(
     client: &mut Client,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let form = form(args, env)?;
+    let form = form(args, env).map_err(|why| match why {
+        Wrong::Value(why) => failed(why, output),
+        Wrong::Call(why) => why,
+    })?;
     let has_scope = args.has("all-topics") || args.has("topic") || args.has("from-file");
     if !has_scope {
         return Err(Failure::usage(
@@ -85,7 +88,21 @@ pub(super) async fn reset(
     print(&done, output)
 }
 
-fn form(args: &Args, env: &Env) -> Result<Form, Failure> {
+/// Why it is not known where to.
+enum Wrong {
+    /// A value is none, or stands twice, which Kafka's tool finds only when it is at it.
+    Value(String),
+    Call(Failure),
+}
+
+impl From<Failure> for Wrong {
+    fn from(why: Failure) -> Wrong {
+        let (Failure::Usage(text) | Failure::Told(text)) = &why else { return Wrong::Call(why) };
+        Wrong::Value(text.clone())
+    }
+}
+
+fn form(args: &Args, env: &Env) -> Result<Form, Wrong> {
     let number = |flag| args.number::<i64>(flag);
     if let Some(offset) = number("to-offset")? {
         return Ok(Form::Offset(offset));
@@ -95,11 +112,11 @@ fn form(args: &Args, env: &Env) -> Result<Form, Failure> {
     }
     if let Some(text) = args.one("to-datetime")? {
         let wrong =
-            || Failure::Usage(format!("--to-datetime {text}: must be YYYY-MM-DDThh:mm:ss.sss"));
+            || Wrong::Value(format!("--to-datetime {text}: must be YYYY-MM-DDThh:mm:ss.sss"));
         return Ok(Form::Time(date_time_ms(text).ok_or_else(wrong)?));
     }
     if let Some(text) = args.one("by-duration")? {
-        let wrong = || Failure::Usage(format!("--by-duration {text}: must be PnDTnHnMnS"));
+        let wrong = || Wrong::Value(format!("--by-duration {text}: must be PnDTnHnMnS"));
         let ago = duration_ms(text).ok_or_else(wrong)?;
         return Ok(Form::Time(env.clock.wall_ms().saturating_sub(ago)));
     }
@@ -113,17 +130,17 @@ fn form(args: &Args, env: &Env) -> Result<Form, Failure> {
     }
     let Some(file) = args.one("from-file")? else {
         let forms = FORMS.map(|form| format!("[{form}]")).join(", ");
-        return Err(Failure::Usage(format!(
+        return Err(Wrong::Call(Failure::Usage(format!(
             "Option '[reset-offsets]' requires one of the following scenarios: {forms}"
-        )));
+        ))));
     };
-    let unreadable = |error| Failure::Told(format!("cannot read {file}: {error}"));
+    let unreadable = |error| Wrong::Value(format!("Unable to read file {file}: {error}"));
     let open = env.disk.open(Path::new(file)).map_err(unreadable)?;
     let bytes = read_whole(&*open, FILE_BYTES_MAX).map_err(unreadable)?;
     let groups = args.all("group");
     let group = groups.first().copied().filter(|_| groups.len() == 1);
     plan::read(&String::from_utf8_lossy(&bytes), group).map(Form::Plan).ok_or_else(|| {
-        Failure::Told(format!(
+        Wrong::Value(format!(
             "{file}: each line must be topic,partition,offset (with one --group) or \
              group,topic,partition,offset"
         ))
@@ -164,7 +181,7 @@ async fn one(
     } else {
         topics::describe(client, &names, 2000).await.map_err(|why| told(why, output))?
     };
-    must_be_led(&scope, &known).map_err(|why| told(why, output))?;
+    must_be_led(&scope, &known).map_err(|why| failed(why, output))?;
     let found = prepare(form, group, (&scope, &known, &committed), client, output).await?;
     if args.has("execute") {
         committed::commit(client, group, &found).await.map_err(|why| told(why, output))?;
@@ -200,7 +217,7 @@ async fn scope(args: &Args, client: &mut Client) -> Result<Result<Vec<At>, Refus
     Ok(Ok(scope))
 }
 
-fn must_be_led(scope: &[At], known: &[Described]) -> Result<(), Refused> {
+fn must_be_led(scope: &[At], known: &[Described]) -> Result<(), String> {
     let leader = |at: &At| {
         let topic = known.iter().find(|topic| topic.name == at.0)?;
         topic.partitions.iter().find(|it| it.index == at.1).map(|it| it.leader)
@@ -211,12 +228,10 @@ fn must_be_led(scope: &[At], known: &[Described]) -> Result<(), Refused> {
     };
     let (missing, headless) = (list(|it| it.is_none()), list(|it| it == Some(None)));
     if !missing.is_empty() {
-        let text = format!("The partitions \"{missing}\" do not exist");
-        return Err(Refused::of(ErrorCode::UnknownTopicOrPartition, text));
+        return Err(format!("The partitions \"{missing}\" do not exist"));
     }
     if !headless.is_empty() {
-        let text = format!("The partitions \"{headless}\" have no leader");
-        return Err(Refused::of(ErrorCode::LeaderNotAvailable, text));
+        return Err(format!("The partitions \"{headless}\" have no leader"));
     }
     Ok(())
 }

@@ -8,7 +8,12 @@ pub(super) fn date_time_ms(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('T')?;
     let mut parts = date.splitn(3, '-').map(|part| part.parse::<i64>().ok());
     let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+    if !(0..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // The next month begins one day behind the last one of this.
+    let next = if month == 12 { days(year + 1, 1, 1) } else { days(year, month + 1, 1) };
+    if next <= days(year, month, day) {
         return None;
     }
     let at = time.find(['Z', '+', '-']);
@@ -17,6 +22,9 @@ pub(super) fn date_time_ms(text: &str) -> Option<i64> {
     let mut parts = whole.splitn(3, ':').map(|part| part.parse::<i64>().ok());
     let (hours, minutes, seconds) = (parts.next()??, parts.next()??, parts.next()??);
     let millis: i64 = thousandths.parse().ok().filter(|it| (0..1000).contains(it))?;
+    if !(0..24).contains(&hours) || ![minutes, seconds].iter().all(|it| (0..60).contains(it)) {
+        return None;
+    }
     let day_ms = ((hours * 60 + minutes) * 60 + seconds) * 1000 + millis;
     days(year, month, day).checked_mul(DAY_MS)?.checked_add(day_ms)?.checked_sub(zone_ms(zone)?)
 }
@@ -93,6 +101,12 @@ mod tests {
             ("1969-12-31T23:00:00.000-01", Some(0)),
             ("2026-11-30", None),
             ("2026-13-30T00:00:00.000", None),
+            ("2026-02-29T00:00:00.000", None),
+            ("2026-12-31T00:00:00.000", Some(1_798_675_200_000)),
+            ("2026-12-32T00:00:00.000", None),
+            ("2026-01-01T24:00:00.000", None),
+            ("2026-01-01T00:60:00.000", None),
+            ("2026-01-01T00:00:-1.000", None),
             ("yesterday", None),
         ] {
             assert_eq!(date_time_ms(text), want, "{text}");

@@ -6,6 +6,7 @@ use crate::client::Refused;
 use crate::failure::Failure;
 use crate::output::complain;
 use crate::properties::Properties;
+use parking_lot::Mutex;
 use protocol::error::ErrorCode;
 use rdkafka::bindings::rd_kafka_flush;
 use rdkafka::client::ClientContext;
@@ -59,14 +60,65 @@ pub(crate) trait Listener<T>: Send + Sync {
 struct Context<T> {
     voice: Voice,
     listener: Arc<dyn Listener<T>>,
+    /// What the brokers last said to records that are sent again; none: nothing, or nobody wants to
+    /// hear it.
+    refusal: Mutex<Option<RDKafkaErrorCode>>,
 }
 
 impl<T: Send + Sync> ClientContext for Context<T> {
     fn log(&self, level: RDKafkaLogLevel, fac: &str, text: &str) {
-        self.voice.log(level, fac, text);
+        match refusal(fac, text) {
+            Some(code) => self.hear(code),
+            None => self.voice.log(level, fac, text),
+        }
     }
 
     fn error(&self, _: KafkaError, _: &str) {}
+}
+
+impl<T> Context<T> {
+    /// Tells of an answer once, and not each time that a record is sent in vain.
+    fn hear(&self, code: RDKafkaErrorCode) {
+        if self.refusal.lock().replace(code) != Some(code) {
+            complain(&format!("WARN records are not stored, and sent again: {}", refused(code)));
+        }
+    }
+
+    /// Why a record is lost. That its time was up says nothing of the cause.
+    fn reason(&self, error: &KafkaError) -> String {
+        let why = reason(error);
+        let is_late = error.rdkafka_error_code() == Some(RDKafkaErrorCode::MessageTimedOut);
+        match self.refusal.lock().filter(|_| is_late) {
+            Some(code) => format!("{why}; the last answer to it: {}", refused(code)),
+            None => why,
+        }
+    }
+}
+
+/// A broker's answer, and what to do where that is known.
+fn refused(code: RDKafkaErrorCode) -> String {
+    let too_few =
+        [RDKafkaErrorCode::NotEnoughReplicas, RDKafkaErrorCode::NotEnoughReplicasAfterAppend];
+    let hint = if code == RDKafkaErrorCode::KafkaStorageError {
+        " (the disk of a broker is full, or has failed: make room there; its log says which)"
+    } else if too_few.contains(&code) {
+        " (`kafka-topics --describe --under-min-isr-partitions` says where)"
+    } else {
+        ""
+    };
+    format!("{}{hint}", reason(&KafkaError::MessageProduction(code)))
+}
+
+/// What a broker said to records, of a line in which librdkafka tells of that, and of nothing else
+/// that it does not keep to itself.
+fn refusal(fac: &str, text: &str) -> Option<RDKafkaErrorCode> {
+    let (_, said) = text.split_once("encountered error: ").filter(|_| fac == "MSGSET")?;
+    let (words, _) = said.split_once(" (actions ")?;
+    let numbers = ErrorCode::ALL.iter().map(|code| i32::from(code.code()));
+    let mut codes = numbers.filter_map(|number| RDKafkaRespErr::try_from(number).ok());
+    codes.by_ref().map(RDKafkaErrorCode::from).find(|code| {
+        code.to_string().strip_suffix(')').is_some_and(|told| told.ends_with(&format!("({words}")))
+    })
 }
 
 impl<T: Send + Sync + 'static> ProducerContext for Context<T> {
@@ -75,7 +127,7 @@ impl<T: Send + Sync + 'static> ProducerContext for Context<T> {
     fn delivery(&self, result: &DeliveryResult<'_>, ticket: Box<T>) {
         let (message, stored) = match result {
             Ok(message) => (message, Ok((message.partition(), message.offset()))),
-            Err((error, message)) => (message, Err(reason(error))),
+            Err((error, message)) => (message, Err(self.reason(error))),
         };
         self.listener.outcome(Outcome {
             ticket: *ticket,
@@ -126,12 +178,34 @@ impl<T: Send + Sync + 'static> Producer<T> {
         properties: &Properties,
         listener: Arc<dyn Listener<T>>,
     ) -> Result<Producer<T>, Failure> {
+        Producer::of(properties, listener, false)
+    }
+
+    /// One that also says why records are sent again, which takes librdkafka a line for each batch.
+    ///
+    /// # Errors
+    /// As of [`Producer::new`].
+    pub(crate) fn explaining(
+        properties: &Properties,
+        listener: Arc<dyn Listener<T>>,
+    ) -> Result<Producer<T>, Failure> {
+        Producer::of(properties, listener, true)
+    }
+
+    fn of(
+        properties: &Properties,
+        listener: Arc<dyn Listener<T>>,
+        explains: bool,
+    ) -> Result<Producer<T>, Failure> {
         let max_block = crate::properties::millis(properties, "max.block.ms", MAX_BLOCK)?;
         let mut mapped = map(Role::Producer, properties)?;
         tell_unknown(&mapped.unknown);
         mapped.config.set_log_level(RDKafkaLogLevel::Warning);
+        if explains {
+            mapped.config.set("debug", "msg").set_log_level(RDKafkaLogLevel::Debug);
+        }
         let max_request = mapped.config.get("message.max.bytes").unwrap_or_default().to_owned();
-        let context = Context { voice: Voice::alone(), listener };
+        let context = Context { voice: Voice::alone(), listener, refusal: Mutex::default() };
         let inner = mapped.config.create_with_context(context);
         let inner = inner.map_err(|error| Failure::Told(reason(&error)))?;
         Ok(Producer { inner, max_block, max_request })
@@ -303,5 +377,22 @@ pub(super) fn tell_unknown(names: &[String]) {
     if !names.is_empty() {
         let names = names.join(", ");
         complain(&format!("WARN settings that no client knows have no effect: {names}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_broker_said_is_told_by_kafkas_class_and_with_what_to_do() {
+        let line = "t [0]: MessageSet with 1 message(s) (MsgId 1, BaseSeq 0) encountered error: \
+                    Broker: Disk error when trying to access log file on disk (actions \
+                    Refresh,Retry,MsgNotPersisted)";
+        assert_eq!(refusal("MSGSET", line), Some(RDKafkaErrorCode::KafkaStorageError));
+        let told = refused(RDKafkaErrorCode::KafkaStorageError);
+        assert!(told.contains("KafkaStorageException: ") && told.contains("make room"), "{told}");
+        assert_eq!(refusal("MSGSET", "t [0]: MessageSet with 1 message(s) delivered"), None);
+        assert_eq!(refusal("PRODUCE", line), None);
     }
 }

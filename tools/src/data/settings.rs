@@ -180,6 +180,7 @@ fn translate(role: Role, given: &BTreeMap<String, String>) -> Result<Mapped, Str
         config.set(*name, *value);
     }
     if role == Role::Producer {
+        check_acks(given)?;
         config.set("enable.idempotence", idempotent(given)?.to_string());
     }
     for (name, value) in given {
@@ -204,6 +205,16 @@ fn translate(role: Role, given: &BTreeMap<String, String>) -> Result<Mapped, Str
         }
     }
     Ok(Mapped { config, unknown })
+}
+
+/// librdkafka takes any number, and brokers then refuse each record.
+fn check_acks(given: &BTreeMap<String, String>) -> Result<(), String> {
+    match given.get("acks").map(|acks| acks.trim()) {
+        None | Some("all" | "-1" | "0" | "1") => Ok(()),
+        Some(other) => Err(format!(
+            "Invalid value {other} for configuration acks: String must be one of: all, -1, 0, 1"
+        )),
+    }
 }
 
 /// Whether Java's producer would be idempotent: unless it is told not to be, or something else
@@ -386,5 +397,14 @@ mod tests {
             let native = config.create_native_config();
             assert!(native.is_ok(), "{:?}", native.err());
         }
+    }
+
+    #[test]
+    fn acks_are_of_kafkas_four_words() {
+        for acks in ["all", "-1", "0", " 1"] {
+            check(Role::Producer, &[("acks", acks)], &[("acks", acks.trim())]);
+        }
+        let why = translate(Role::Producer, &given(&[("acks", "7")])).unwrap_err();
+        assert!(why.contains("must be one of: all, -1, 0, 1"), "{why}");
     }
 }

@@ -59,7 +59,8 @@ fn dump(args: &Args, disk: &dyn Disk, out: &mut Output) -> Result<(), Failure> {
     let ask = Ask::read(args)?;
     let mut found = Found::default();
     let mut done = Ok(());
-    for file in files.split(',') {
+    // As Java splits: what is empty at the end is nothing.
+    for file in files.trim_end_matches(',').split(',') {
         done = one(Path::new(file), &ask, disk, out, &mut found);
         if done.is_err() {
             break;

@@ -3,8 +3,9 @@
 
 use crate::coordinator_records::{Decoded, Undecoded};
 use crate::json::Json;
+use protocol::coordinator::{Field as _, Malformed, Reader};
 use protocol::ids::Uuid;
-use protocol::varint::take_unsigned;
+use std::sync::Arc;
 
 /// How a field stands in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -138,110 +139,75 @@ const SHARE_GROUPS: [Kind; 2] = [
 ///
 /// # Errors
 /// It is none of the topic.
-pub(super) fn decode(
-    topic: Topic,
-    mut key: &[u8],
-    value: Option<&[u8]>,
-) -> Result<Decoded, Undecoded> {
-    let malformed = |part: &str| Undecoded::Malformed(format!("the {part} cannot be read"));
+pub(super) fn decode(topic: Topic, key: &[u8], value: Option<&[u8]>) -> Result<Decoded, Undecoded> {
+    let malformed = |part: &'static str| {
+        move |why: Malformed| Undecoded::Malformed(format!("the {part} cannot be read: {why}"))
+    };
     let kinds: &[Kind] = match topic {
         Topic::Transactions => &TRANSACTIONS,
         Topic::ShareGroups => &SHARE_GROUPS,
     };
-    let number = i16::from_be_bytes(take(&mut key).ok_or_else(|| malformed("key"))?);
+    let mut reader = Reader::new(key, 0, false);
+    let number = i16::read(&mut reader).map_err(malformed("key"))?;
     let kind = kinds.iter().find(|kind| kind.number == number);
     let kind = kind.ok_or(Undecoded::UnknownType(number))?;
-    let key = message(&mut key, kind.key, false).ok_or_else(|| malformed("key"))?;
-    let read = |mut bytes: &[u8]| {
-        let version = i16::from_be_bytes(take(&mut bytes).ok_or_else(|| malformed("value"))?);
+    let key = message(&mut reader, kind.key).map_err(malformed("key"))?;
+    let read = |bytes: &[u8]| {
+        let version = i16::read(&mut Reader::new(bytes, 0, false)).map_err(malformed("value"))?;
         if !(0..=kind.newest).contains(&version) {
             return Err(Undecoded::Malformed(format!("version {version} is not known")));
         }
-        let value = message(&mut bytes, kind.value, kind.flexible <= version);
-        Ok((version, value.ok_or_else(|| malformed("value"))?))
+        let rest = bytes.get(size_of_val(&version)..).unwrap_or_default();
+        let mut reader = Reader::new(rest, version, kind.flexible <= version);
+        Ok((version, message(&mut reader, kind.value).map_err(malformed("value"))?))
     };
     Ok(Decoded { kind: number, key, value: value.map(read).transpose()? })
 }
 
-/// Takes so many bytes off the front.
-fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
-    let (first, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(*first)
-}
-
 /// Takes a message off the front; tagged fields stand behind all others, and unknown ones are
 /// passed over.
-fn message(bytes: &mut &[u8], fields: &[Field], flexible: bool) -> Option<Json> {
+fn message(reader: &mut Reader<'_>, fields: &[Field]) -> Result<Json, Malformed> {
     let mut values: Vec<Option<Json>> = Vec::with_capacity(fields.len());
     for field in fields {
         let is_here = field.tag.is_none();
-        values.push(if is_here { Some(one(bytes, field.is, flexible)?) } else { None });
+        values.push(if is_here { Some(one(reader, field.is)?) } else { None });
     }
-    let tags = if flexible { take_unsigned(bytes)? } else { 0 };
-    for _ in 0..tags {
-        let (tag, len) = (take_unsigned(bytes)?, take_unsigned(bytes)?);
-        let (mut value, rest) = bytes.split_at_checked(usize::try_from(len).ok()?)?;
-        *bytes = rest;
+    reader.tags(|tag, value| {
         let mut places = fields.iter().zip(&mut values);
         let place = places.find(|(field, _)| field.tag.is_some_and(|(it, _)| it == tag));
         if let Some((field, place)) = place {
-            *place = Some(one(&mut value, field.is, flexible)?);
+            *place = Some(one(value, field.is)?);
         }
-    }
+        Ok(())
+    })?;
     let told = fields.iter().zip(values).filter_map(|(field, value)| {
         let value = value?;
         let is_default = field.tag.is_some_and(|(_, default)| value == Json::Int(default));
         (!is_default).then(|| (field.name.to_owned(), value))
     });
-    Some(Json::Object(told.collect()))
+    Ok(Json::Object(told.collect()))
 }
 
-fn one(bytes: &mut &[u8], is: Is, flexible: bool) -> Option<Json> {
-    Some(match is {
-        Is::I8 => i32::from(i8::from_be_bytes(take(bytes)?)).into(),
-        Is::I16 => i32::from(i16::from_be_bytes(take(bytes)?)).into(),
-        Is::I32 => i32::from_be_bytes(take(bytes)?).into(),
-        Is::I64 => i64::from_be_bytes(take(bytes)?).into(),
-        Is::Id => Json::Text(Uuid(take(bytes)?).to_string()),
+fn one(reader: &mut Reader<'_>, is: Is) -> Result<Json, Malformed> {
+    Ok(match is {
+        Is::I8 => i32::from(i8::read(reader)?).into(),
+        Is::I16 => i32::from(i16::read(reader)?).into(),
+        Is::I32 => i32::read(reader)?.into(),
+        Is::I64 => i64::read(reader)?.into(),
+        Is::Id => Json::Text(Uuid::read(reader)?.to_string()),
         Is::Word(words) => {
-            let [number] = take(bytes)?;
-            match words.get(usize::from(number)) {
+            let number = i8::read(reader)?;
+            match usize::try_from(number).ok().and_then(|at| words.get(at)) {
                 Some(word) => (*word).into(),
                 None => i32::from(number).into(),
             }
         }
         Is::Text => {
-            let len = if flexible {
-                i64::from(take_unsigned(bytes)?) - 1
-            } else {
-                i16::from_be_bytes(take(bytes)?).into()
-            };
-            let Ok(len) = usize::try_from(len) else { return Some(Json::Null) };
-            let (text, rest) = bytes.split_at_checked(len)?;
-            *bytes = rest;
-            Json::Text(String::from_utf8_lossy(text).into_owned())
+            Option::<Arc<str>>::read(reader)?.map(|text| Json::Text(text.to_string())).into()
         }
-        Is::Numbers => list(bytes, flexible, |bytes| one(bytes, Is::I32, flexible))?,
-        Is::List(fields) => list(bytes, flexible, |bytes| message(bytes, fields, flexible))?,
+        Is::Numbers => reader.list(|item| one(item, Is::I32))?.map(Json::List).into(),
+        Is::List(fields) => reader.list(|item| message(item, fields))?.map(Json::List).into(),
     })
-}
-
-fn list(
-    bytes: &mut &[u8],
-    flexible: bool,
-    item: impl Fn(&mut &[u8]) -> Option<Json>,
-) -> Option<Json> {
-    let count = if flexible {
-        i64::from(take_unsigned(bytes)?) - 1
-    } else {
-        i32::from_be_bytes(take(bytes)?).into()
-    };
-    if count < 0 {
-        return Some(Json::Null);
-    }
-    // Each takes a byte at least, so a count that lies ends soon.
-    (0..count).map(|_| item(bytes)).collect::<Option<Vec<_>>>().map(Json::List)
 }
 
 #[cfg(test)]

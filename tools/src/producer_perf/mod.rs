@@ -73,10 +73,7 @@ impl Tally {
     /// Prints what there is to tell.
     fn tell(&self, out: &mut Output) -> Result<(), Failure> {
         let lines = std::mem::take(&mut self.state.lock().lines);
-        for line in &lines {
-            out.line(line)?;
-        }
-        if lines.is_empty() { Ok(()) } else { out.flush() }
+        out.lines_now(&lines)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::admin::text;
 use crate::admin::topic_changes;
 use crate::admin::topics::{self, name_of};
 use crate::args::Args;
-use crate::client::{Client, Refused};
+use crate::client::Client;
 use crate::failure::Failure;
 use crate::output::Output;
 use protocol::error::ErrorCode;
@@ -23,7 +23,7 @@ pub(super) async fn create(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let name = args.required("topic")?;
-    let topic = new_topic(args, name).map_err(|why| in_line(&why, output))?;
+    let topic = new_topic(args, name)?;
     if name.contains(['.', '_']) {
         output.line(
             "WARNING: Due to limitations in metric names, topics with a period ('.') or underscore \
@@ -39,12 +39,6 @@ pub(super) async fn create(
         }
         Err(refused) => Err(told(&refused, output)),
     }
-}
-
-/// Kafka's tool tells of a wrong value where it tells of a refusal.
-fn in_line(why: &Failure, output: &mut Output) -> Failure {
-    let (Failure::Told(why) | Failure::Usage(why)) = why else { return why.clone() };
-    told(&Refused::of(ErrorCode::InvalidRequest, why.clone()), output)
 }
 
 fn new_topic(args: &Args, name: &str) -> Result<CreatableTopic, Failure> {
@@ -131,7 +125,7 @@ pub(super) async fn alter(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let count: i32 = args.number("partitions")?.unwrap_or_default();
-    let assignments = assignment(args).map_err(|why| in_line(&why, output))?;
+    let assignments = assignment(args)?;
     let names = matching(args, client, output).await?;
     must_exist(args, &names, output)?;
     if names.is_empty() {

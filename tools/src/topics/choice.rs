@@ -5,11 +5,18 @@ use crate::args::Args;
 use crate::client::{Client, Refused};
 use crate::failure::Failure;
 use crate::output::Output;
+use protocol::error::ErrorCode;
 
 /// Tells on stdout, as Kafka's tool does, why the cluster refuses.
 pub(super) fn told(refused: &Refused, output: &mut Output) -> Failure {
     let line = format!("Error while executing topic command : {}", refused.text);
     output.line(line).err().unwrap_or(Failure::Exit(1))
+}
+
+/// Kafka's tool tells of whatever goes wrong where it tells of a refusal.
+pub(super) fn in_line(why: Failure, output: &mut Output) -> Failure {
+    let (Failure::Told(text) | Failure::Usage(text)) = &why else { return why };
+    told(&Refused::of(ErrorCode::InvalidRequest, text.clone()), output)
 }
 
 /// The names that the arguments mean, in order.

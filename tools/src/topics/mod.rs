@@ -63,8 +63,9 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
     frame::run(&COMMAND, args, |args, output| {
         check(args)?;
         let missing = Failure::told("--bootstrap-server must be specified");
-        let mut client = entrance::to_brokers(args, env, missing)?;
-        block_on(act(args, &mut client, output))
+        let mut client = entrance::to_brokers_or(args, env, missing)?;
+        let done = block_on(act(args, &mut client, output));
+        done.map_err(|why| choice::in_line(why, output))
     })
 }
 
@@ -103,13 +104,13 @@ fn check(args: &Args) -> Result<(), Failure> {
         return Err(Failure::usage("--topic or --topic-id is required to describe a topic"));
     }
     if !args.has("list") && !args.has("describe") {
-        args.required("topic")?;
+        args.must_have("topic")?;
     }
     if args.has("alter") {
         if args.has("config") {
             return Err(clash("alter", "config"));
         }
-        args.required("partitions")?;
+        args.must_have("partitions")?;
     }
     for (flag, goes_with) in [
         ("config", ["alter", "create"].as_slice()),

@@ -77,7 +77,7 @@ impl Produce {
             properties.insert("compression.type".to_owned(), codec.clone());
         }
         let tally = Arc::new(Tally::default());
-        let producer = Arc::new(Producer::new(&properties, tally.clone())?);
+        let producer = Arc::new(Producer::explaining(&properties, tally.clone())?);
         // Who interrupts does not lose what was read by then.
         let flushed = producer.clone();
         Interrupt::listen(move |code| {

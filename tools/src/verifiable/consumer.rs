@@ -123,10 +123,7 @@ impl Changes {
 
     fn tell(&self, out: &mut Output) -> Result<(), Failure> {
         let lines = std::mem::take(&mut *self.lines.lock());
-        for line in &lines {
-            out.line(line)?;
-        }
-        if lines.is_empty() { Ok(()) } else { out.flush() }
+        out.lines_now(&lines)
     }
 }
 

@@ -135,10 +135,7 @@ impl Log {
 
     fn tell(&self, out: &mut Output) -> Result<(), Failure> {
         let lines = std::mem::take(&mut self.state.lock().lines);
-        for line in &lines {
-            out.line(line)?;
-        }
-        if lines.is_empty() { Ok(()) } else { out.flush() }
+        out.lines_now(&lines)
     }
 }
 
