@@ -19,6 +19,7 @@ use std::time::Duration;
 use tokio::signal::unix::Signal;
 use tools::doctor::{self, Examination};
 use tools::failure::Failure;
+use tools::output::Output as Stdout;
 use tools::verbs::{self, Verb};
 use tracing::level_filters::LevelFilter;
 use tracing::{error, info, warn};
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
     }
     ended(match Cli::try_parse() {
         Ok(cli) => as_highwater(cli.command, env),
-        Err(what) => say(&what).map(|()| u8::try_from(what.exit_code()).unwrap_or(1).into()),
+        Err(what) => code(say(&what)).map(|_| u8::try_from(what.exit_code()).unwrap_or(1).into()),
     })
 }
 
@@ -141,8 +142,8 @@ fn as_highwater(command: Command, env: Env) -> Result<ExitCode, String> {
         Command::Consume(Told { common, verb }) => {
             return Ok(verbs::run(&Verb::Consume(verb), &common, &env));
         }
-        Command::Completions { shell } => manual::completions(shell),
-        Command::Man => manual::page(),
+        Command::Completions { shell } => put(|output| output.bytes(&manual::completions(shell))),
+        Command::Man => manual::page().and_then(|page| put(|output| output.bytes(&page))),
         Command::Tools => print(&manual::tools()),
     };
     done.map(|()| ExitCode::SUCCESS)
@@ -199,7 +200,7 @@ fn examine(how: &broker::cli::Doctor, env: &Env) -> Result<ExitCode, String> {
         limit: Duration::from_secs(how.timeout),
         is_json: how.output == Output::Json,
     };
-    code(doctor::run(&what, env, &mut tools::output::Output::stdout()))
+    code(doctor::run(&what, env, &mut Stdout::stdout()))
 }
 
 /// How a tool ended.
@@ -289,7 +290,11 @@ fn info(place: &Where, env: &Env) -> Result<(), String> {
 }
 
 fn print(lines: &[String]) -> Result<(), String> {
-    let mut output = tools::output::Output::stdout();
-    let written = lines.iter().try_for_each(|line| output.line(line));
-    code(written.and_then(|()| output.flush())).map(drop)
+    put(|output| lines.iter().try_for_each(|line| output.line(line)))
+}
+
+/// Has something written to stdout.
+fn put(write: impl FnOnce(&mut Stdout) -> Result<(), Failure>) -> Result<(), String> {
+    let mut output = Stdout::stdout();
+    code(write(&mut output).and_then(|()| output.flush())).map(drop)
 }

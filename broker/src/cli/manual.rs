@@ -3,26 +3,14 @@
 use super::{Cli, kafka};
 use clap::CommandFactory;
 use clap_complete::{Shell, generate};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 
-/// Prints what `shell` reads to complete `highwater`.
-///
-/// # Errors
-/// As of [`page`].
-pub fn completions(shell: Shell) -> Result<(), String> {
+/// What `shell` reads to complete `highwater`.
+#[must_use]
+pub fn completions(shell: Shell) -> Vec<u8> {
     let mut script = Vec::new();
     generate(shell, &mut Cli::command(), "highwater", &mut script);
-    print(&script)
-}
-
-fn print(text: &[u8]) -> Result<(), String> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(text).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            Err(format!("cannot write to stdout: {error}"))
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
+    script
 }
 
 /// The names that the binary may be called by, without `.sh`, in their order.
@@ -34,14 +22,14 @@ pub fn tools() -> Vec<String> {
     names
 }
 
-/// Prints the manual page, that of each command below that of the program.
+/// The manual page, that of each command below that of the program.
 ///
 /// # Errors
-/// Stdout takes nothing, for another reason than that its reader has gone.
-pub fn page() -> Result<(), String> {
+/// One of them cannot be written down.
+pub fn page() -> Result<Vec<u8>, String> {
     let mut page = Vec::new();
     write_page(&mut page).map_err(|error| error.to_string())?;
-    print(&page)
+    Ok(page)
 }
 
 fn write_page(to: &mut Vec<u8>) -> io::Result<()> {
@@ -72,9 +60,7 @@ mod tests {
 
     #[test]
     fn the_manual_page_has_every_command() {
-        let mut page = Vec::new();
-        write_page(&mut page).unwrap();
-        let page = String::from_utf8(page).unwrap();
+        let page = String::from_utf8(page().unwrap()).unwrap();
         for name in ["START", "TOPIC CREATE", "CONFIG CHECK", "CONFIG SET"] {
             assert!(page.contains(&format!(".SH \"HIGHWATER {name}\"")), "{name}:\n{page}");
         }

@@ -9,8 +9,9 @@ use crate::config::image::Image;
 use crate::config::load::{Sources, Whose};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use std::io::ErrorKind;
 use std::path::PathBuf;
+use tools::failure::Failure;
+use tools::output::lost;
 use tools::verbs::{self, Common};
 
 /// A broker that speaks Kafka's protocol and keeps Kafka's files.
@@ -62,12 +63,10 @@ pub enum Command {
 /// Prints the help, or what is wrong with arguments.
 ///
 /// # Errors
-/// Stdout does not take the help, for another reason than that its reader has gone.
-pub fn say(what: &clap::Error) -> Result<(), String> {
+/// Stdout does not take the help.
+pub fn say(what: &clap::Error) -> Result<(), Failure> {
     match what.print() {
-        Err(error) if !what.use_stderr() && error.kind() != ErrorKind::BrokenPipe => {
-            Err(format!("cannot write to stdout: {error}"))
-        }
+        Err(error) if !what.use_stderr() => Err(lost(error)),
         Ok(()) | Err(_) => Ok(()),
     }
 }

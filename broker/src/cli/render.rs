@@ -45,7 +45,13 @@ fn escape(text: &str, is_name: bool) -> String {
             ' ' if at == 0 || is_name => escaped.push_str("\\ "),
             '=' | ':' if is_name => escaped.extend(['\\', it]),
             '#' | '!' if at == 0 && is_name => escaped.extend(['\\', it]),
-            it => escaped.push(it),
+            it if it.is_ascii() => escaped.push(it),
+            // Java takes the bytes of UTF-8 for letters of Latin-1.
+            it => {
+                for unit in it.encode_utf16(&mut [0; 2]) {
+                    escaped.push_str(&format!("\\u{unit:04X}"));
+                }
+            }
         }
     }
     escaped
@@ -58,12 +64,13 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        let text = "a\\ b\\=\\#\\:c=\\ x\\ny\\\\z = \\#\nplain=1\nuni=\u{e9}\n";
+        let text = "a\\ b\\=\\#\\:c=\\ x\\ny\\\\z = \\#\nplain=1\nuni=\u{e9}\u{1d11e}\n";
         let given = Given::parse("f", text.as_bytes()).unwrap();
         let again = Given::parse("f", lines(&given).join("\n").as_bytes()).unwrap();
         assert_eq!(given.settings(), again.settings());
         assert_eq!(given.settings().get("a b=#:c").map(String::as_str), Some(" x\ny\\z = #"));
         assert_eq!(lines(&given)[0], "# f:1");
+        assert!(lines(&given).contains(&"uni=\\u00E9\\uD834\\uDD1E".to_owned()));
         assert!(properties::parse(lines(&given).join("\n").as_bytes()).is_ok());
     }
 }

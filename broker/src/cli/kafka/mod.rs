@@ -4,9 +4,10 @@ mod arguments;
 pub mod server;
 pub mod storage;
 
-use arguments::{complain, parse};
+use arguments::parse;
 use std::ffi::OsString;
 use std::process::ExitCode;
+use tools::output::complain;
 use tools::run_class;
 
 /// One of those scripts, with what it was asked.

@@ -1,7 +1,8 @@
 //! `kafka-server-start` and `kafka-server-stop`.
 
-use super::arguments::{complain, parse};
+use super::arguments::parse;
 use crate::cli::Where;
+use crate::config::given::file;
 use clap::Parser;
 use kraft::env::Env;
 use nix::sys::signal::{Signal, kill};
@@ -14,6 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use storage::disk::{Disk, mkdir_all};
 use storage::properties;
+use tools::output::complain;
+use tools::run_class;
 
 /// Of Apache Kafka, whose place is taken; what stands behind it is ours.
 const VERSION: &str = concat!("4.4.0 (Highwater ", env!("CARGO_PKG_VERSION"), ")");
@@ -107,10 +110,10 @@ pub struct Stop {
     pub node_id: Option<i32>,
 }
 
-/// A broker that runs on this machine, and what its properties file says.
+/// A broker that runs on this machine, and what its file and its overrides say; the later counts.
 struct Running {
     pid: i32,
-    settings: Vec<properties::Property>,
+    settings: Vec<(String, String)>,
 }
 
 impl Stop {
@@ -134,7 +137,8 @@ impl Stop {
 
     fn means(&self, server: &Running) -> bool {
         let of = |name: &str| {
-            server.settings.iter().rev().find(|it| it.name == name).map(|it| it.value.as_str())
+            let said = server.settings.iter().rev().find(|(it, _)| it == name);
+            said.map(|(_, value)| value.as_str())
         };
         let is_role = self.process_role.as_ref().is_none_or(|wanted| {
             let roles = of(NodeConfig::process_roles().name).unwrap_or("broker,controller");
@@ -142,7 +146,8 @@ impl Stop {
         });
         let is_node = self.node_id.is_none_or(|wanted| {
             let ids = [NodeConfig::node_id().name, NodeConfig::broker_id().name];
-            ids.into_iter().find_map(of).and_then(|id| id.trim().parse().ok()) == Some(wanted)
+            // Who says none is 1.
+            ids.into_iter().find_map(of).unwrap_or("1").trim().parse() == Ok(wanted)
         });
         is_role && is_node
     }
@@ -154,16 +159,18 @@ fn running(disk: &dyn Disk) -> Vec<Running> {
     let me = i32::try_from(std::process::id()).unwrap_or(0);
     pids.filter(|pid| *pid != me)
         .filter_map(|pid| {
-            let line = read(disk, &PathBuf::from(format!("/proc/{pid}/cmdline")))?;
+            let line = file::read(disk, &PathBuf::from(format!("/proc/{pid}/cmdline"))).ok()?;
             let line = String::from_utf8_lossy(&line).into_owned();
             let words: Vec<&str> = line.trim_end_matches('\0').split('\0').collect();
-            let arguments = served_with(&words)?;
-            let settings = arguments.iter().find(|word| !word.starts_with('-'));
-            let settings = settings.and_then(|file| {
-                let from = PathBuf::from(format!("/proc/{pid}/cwd")).join(file);
-                properties::parse(&read(disk, &from)?).ok()
+            let (given, overrides) = told(served_with(&words)?);
+            let settings = given.and_then(|given| {
+                let from = PathBuf::from(format!("/proc/{pid}/cwd")).join(given);
+                properties::parse(&file::read(disk, &from).ok()?).ok()
             });
-            Some(Running { pid, settings: settings.unwrap_or_default() })
+            let settings = settings.into_iter().flatten().map(|it| (it.name, it.value));
+            let pair = |text: &str| text.split_once('=').map(|(a, b)| (a.to_owned(), b.to_owned()));
+            let overrides = overrides.into_iter().filter_map(pair);
+            Some(Running { pid, settings: settings.chain(overrides).collect() })
         })
         .collect()
 }
@@ -175,21 +182,36 @@ fn served_with<'a, 'b>(words: &'b [&'a str]) -> Option<&'b [&'a str]> {
     match (name.strip_suffix(".sh").unwrap_or(name), rest) {
         (SERVER, rest) => Some(rest),
         ("highwater", ["start", rest @ ..]) => Some(rest),
+        // As the program takes it, the name of a script may stand behind its own.
+        ("highwater", rest @ [_, ..]) => served_with(rest),
+        (run_class::RUN_CLASS, rest) => {
+            let is_class = |word: &&str| word.rsplit('.').next() == Some(run_class::NODE);
+            rest.get(rest.iter().position(is_class)? + 1..)
+        }
         _ => None,
     }
 }
 
-/// The whole of a file that does not know its size; None where it cannot be read.
-fn read(disk: &dyn Disk, path: &Path) -> Option<Vec<u8>> {
-    let file = disk.open(path).ok()?;
-    let (mut bytes, mut chunk) = (Vec::new(), [0; 4096]);
-    loop {
-        match file.read_at(bytes.len() as u64, &mut chunk) {
-            Ok(0) => return Some(bytes),
-            Ok(count) => bytes.extend_from_slice(chunk.get(..count)?),
-            Err(_) => return None,
+/// The file that a broker's arguments name, and its overrides.
+fn told<'a>(arguments: &[&'a str]) -> (Option<&'a str>, Vec<&'a str>) {
+    const WITH_VALUE: [&str; 4] = ["--override", "--image", "--env-file", "--log-level"];
+    let (mut file, mut overrides) = (None, Vec::new());
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if !word.starts_with('-') {
+            file.get_or_insert(*word);
+            continue;
+        }
+        let (flag, value) = match word.split_once('=') {
+            Some((flag, value)) => (flag, Some(value)),
+            None if WITH_VALUE.contains(word) => (*word, words.next().copied()),
+            None => (*word, None),
+        };
+        if flag == "--override" {
+            overrides.extend(value);
         }
     }
+    (file, overrides)
 }
 
 #[cfg(test)]
@@ -204,14 +226,25 @@ mod tests {
         assert_eq!(of("target/release/highwater start"), Some(0));
         assert_eq!(of("highwater format"), None);
         assert_eq!(of("vim kafka-server-start"), None);
+        assert_eq!(of("highwater kafka-server-start.sh a.properties"), Some(1));
+        assert_eq!(of("kafka-run-class.sh -name kafka kafka.Kafka a.properties"), Some(1));
+        assert_eq!(of("kafka-run-class kafka.tools.GetOffsetShell"), None);
+        assert_eq!(of("highwater kafka-topics --list"), None);
+    }
+
+    #[test]
+    fn a_broker_is_told_a_file_and_overrides() {
+        let line = "--override node.id=3 --log-level warn a.properties --override=k=v=w --image x";
+        let words: Vec<_> = line.split(' ').collect();
+        assert_eq!(told(&words), (Some("a.properties"), vec!["node.id=3", "k=v=w"]));
+        assert_eq!(told(&[]), (None, Vec::new()));
     }
 
     #[test]
     fn a_stop_means_a_role_and_a_node() {
-        let server = Running {
-            pid: 7,
-            settings: properties::parse(b"process.roles=broker,controller\nnode.id=3").unwrap(),
-        };
+        let settings = [("process.roles", "broker,controller"), ("node.id", "1"), ("node.id", "3")];
+        let owned = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let server = Running { pid: 7, settings: owned.to_vec() };
         let means = |process_role: Option<&str>, node_id| {
             Stop { process_role: process_role.map(str::to_owned), node_id }.means(&server)
         };
