@@ -18,19 +18,21 @@ pub enum Client {
     AioKafka,
     FranzGo,
     Sarama,
+    KafkaGo,
 }
 
 /// Which codec a producer is told to compress with.
 pub const CODECS: [&str; 5] = ["none", "gzip", "snappy", "lz4", "zstd"];
 
 /// Every client that reads from assigned partitions.
-pub const CONSUMERS: [Client; 6] = [
+pub const CONSUMERS: [Client; 7] = [
     Client::Java,
     Client::ConfluentPython,
     Client::KafkaPython,
     Client::AioKafka,
     Client::FranzGo,
     Client::Sarama,
+    Client::KafkaGo,
 ];
 
 impl Client {
@@ -64,7 +66,8 @@ impl Client {
             | Client::KafkaPython
             | Client::AioKafka
             | Client::FranzGo
-            | Client::Sarama => self.lines(["produce", bootstrap, topic], file, Some(codec)),
+            | Client::Sarama
+            | Client::KafkaGo => self.lines(["produce", bootstrap, topic], file, Some(codec)),
         }
     }
 
@@ -134,6 +137,7 @@ impl Client {
             Client::AioKafka => python("aiokafka"),
             Client::FranzGo => go("franz"),
             Client::Sarama => go("sarama"),
+            Client::KafkaGo => go("segment"),
         }
     }
 }

@@ -1,5 +1,5 @@
 // clients lines CLIENT produce|consume BOOTSTRAP TOPIC FILE [CODEC]: the file's lines, each `key TAB value`, through CLIENT:
-// franz or sarama. Consuming writes FILE.<partition>, from the beginning to the end that stands at the start.
+// franz, sarama or segment. Consuming writes FILE.<partition>, from the beginning to the end that stands at the start.
 package main
 
 import (
@@ -77,6 +77,10 @@ func main() {
 		saramaProduce(bootstrap, topic, path, codec)
 	case "sarama consume":
 		saramaConsume(bootstrap, topic, path)
+	case "segment produce":
+		segmentProduce(bootstrap, topic, path, codec)
+	case "segment consume":
+		segmentConsume(bootstrap, topic, path)
 	default:
 		log.Fatalf("unknown: %s %s", client, what)
 	}

@@ -151,9 +151,14 @@ func saramaMember(bootstrap, group, topic string) {
 // owns, reads and commits, until it is told to end (SIGTERM), and then leaves.
 func member(a []string) {
 	client, bootstrap, group, topic, mode := a[0], a[1], a[2], a[3], a[4]
-	if client == "franz" {
+	switch client {
+	case "franz":
 		franzMember(bootstrap, group, topic, mode)
-	} else {
+	case "sarama":
 		saramaMember(bootstrap, group, topic)
+	case "segment":
+		segmentMember(bootstrap, group, topic)
+	default:
+		log.Fatalf("unknown: %s", client)
 	}
 }

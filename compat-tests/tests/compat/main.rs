@@ -19,6 +19,7 @@ mod groups;
 mod hostile;
 mod librdkafka;
 mod main_job;
+mod old_clients;
 mod packaging;
 mod page;
 mod prometheus;

@@ -123,6 +123,7 @@ fn every_codec_reaches_the_disk_and_comes_back() {
         Client::Kcat,
         Client::FranzGo,
         Client::Sarama,
+        Client::KafkaGo,
         Client::ConfluentPython,
         Client::AioKafka,
     ];

@@ -72,8 +72,9 @@ fn members_of_franz_go_share_in_each_mode() {
 }
 
 #[test]
-fn members_of_sarama_and_of_kafkajs_share() {
-    homogeneous("others", &[(Client::Sarama, Eager), (Client::KafkaJs, Eager)]);
+fn members_of_sarama_of_kafka_go_and_of_kafkajs_share() {
+    let clients = [Client::Sarama, Client::KafkaGo, Client::KafkaJs];
+    homogeneous("others", &clients.map(|client| (client, Eager)));
 }
 
 #[test]
@@ -87,6 +88,7 @@ fn members_of_all_clients_share_one_classic_group() {
         Client::AioKafka,
         Client::FranzGo,
         Client::Sarama,
+        Client::KafkaGo,
         Client::KafkaJs,
     ];
     let mut group = Group::new(broker.port, "all", 2 * all.len());
