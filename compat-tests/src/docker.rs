@@ -79,6 +79,36 @@ impl Docker {
     }
 }
 
+/// A network of containers that is taken away with its owner.
+#[derive(Debug)]
+pub struct Network {
+    pub name: String,
+}
+
+impl Network {
+    /// Docker leads a container's way out through the first of its networks, by their names.
+    #[track_caller]
+    pub fn new(name: &str) -> Network {
+        let network = Network { name: format!("highwater-{}-{name}", std::process::id()) };
+        docker().run(&["network", "create", &network.name]).ok();
+        network
+    }
+
+    /// The address of this machine on it.
+    #[track_caller]
+    pub fn gateway(&self) -> String {
+        let template = "{{(index .IPAM.Config 0).Gateway}}";
+        let said = docker().run(&["network", "inspect", "-f", template, &self.name]);
+        said.ok().trim().to_owned()
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        drop(docker().run(&["network", "rm", &self.name]));
+    }
+}
+
 /// A container that is taken away with its owner.
 #[derive(Debug)]
 pub struct Container {
@@ -96,6 +126,21 @@ impl Container {
         Container { id: docker().run(&args).ok().trim().to_owned() }
     }
 
+    /// The same on several networks from its start on; by `name` on the second.
+    ///
+    /// # Panics
+    /// When Docker does not start it.
+    #[track_caller]
+    pub fn start_on(networks: [&Network; 2], name: &str, args: &[&str]) -> Container {
+        let [first, second] = networks.map(|it| it.name.as_str());
+        let on_first = ["create", "--network", first, "--network-alias", name];
+        let created = docker().run(&[&on_first, args, &[IMAGE]].concat());
+        let container = Container { id: created.ok().trim().to_owned() };
+        docker().run(&["network", "connect", "--alias", name, second, &container.id]).ok();
+        docker().run(&["start", &container.id]).ok();
+        container
+    }
+
     /// Where on this machine the container's port is published.
     ///
     /// # Panics
@@ -111,6 +156,13 @@ impl Container {
     #[track_caller]
     pub fn inspect(&self, template: &str) -> String {
         docker().run(&["inspect", "-f", template, &self.id]).ok().trim().to_owned()
+    }
+
+    /// Its address on a network.
+    #[track_caller]
+    pub fn address_on(&self, network: &Network) -> String {
+        let name = &network.name;
+        self.inspect(&format!("{{{{(index .NetworkSettings.Networks {name:?}).IPAddress}}}}"))
     }
 
     /// All that it has printed.

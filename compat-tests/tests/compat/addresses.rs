@@ -153,3 +153,20 @@ fn a_container_that_is_put_on_another_network_follows_it() {
     });
     assert_eq!(told(other, "10.77.0.2:9092"), "10.77.0.2:9092");
 }
+
+#[test]
+fn on_a_network_of_ipv6_alone_everybody_is_told_what_they_reach() {
+    tool("kcat");
+    let (world, dir) = (World::new(), TempDir::new().unwrap());
+    let World { broker, host, neighbour, .. } = &world;
+    for machine in [broker, host, neighbour] {
+        machine.ip("-4 address flush scope global");
+    }
+    let server = world.start(dir.path(), &["listeners=PLAINTEXT://:9092"]);
+    assert_eq!(told(broker, "[::1]:9092"), "localhost:9092");
+    assert_eq!(told(host, "[fd30::2]:9092"), "localhost:9092");
+    assert_eq!(told(neighbour, "[fd30::2]:9092"), "fd30::2:9092");
+    uses(neighbour, "[fd30::2]:9092", "topic");
+    let log = server.tail();
+    assert!(log.contains("through the container's gateway fd30::1, else"), "{log}");
+}

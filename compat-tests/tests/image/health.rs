@@ -5,13 +5,37 @@ use compat_tests::process::until;
 use std::time::Duration;
 
 #[test]
-fn a_second_container_on_the_network_of_its_host_goes_without_an_admin_port() {
+fn a_second_container_on_the_same_network_goes_without_an_admin_port_or_has_one_of_its_own() {
+    let first = Container::start(&[], &[]);
+    first.until_said("Kafka Server started");
+    let network = format!("container:{}", first.id);
     let listeners = "KAFKA_LISTENERS=PLAINTEXT://localhost:0,CONTROLLER://localhost:0";
-    let start = || Container::start(&["--network", "host", "-e", listeners], &[]);
-    let both = [start(), start()];
-    both.iter().for_each(|it| it.until_said("Kafka Server started"));
-    let without = both.iter().filter(|it| it.log().contains("There is no admin port"));
-    assert_ne!(without.count(), 0);
+    let beside = |more: &[&str]| {
+        let args = ["--network", &network, "-e", listeners];
+        Container::start(&[&args, more].concat(), &[])
+    };
+    let node = |it: &Container, port: u16| {
+        let url = format!("http://localhost:{port}/api/brokers");
+        let said = it.exec(&["curl", "-fs", &url]).ok();
+        serde_json::from_str::<serde_json::Value>(&said).unwrap()["clusterId"].clone()
+    };
+    let without = beside(&[]);
+    without.until_said("Kafka Server started");
+    let why = "There is no admin port, since :9644 cannot be had";
+    assert!(without.log().contains(why), "{}", without.log());
+    // Who asks there hears of the first one.
+    assert_eq!(node(&without, 9644), node(&first, 9644));
+
+    let own = beside(&["-e", "KAFKA_HIGHWATER_ADMIN_LISTENER=:9645"]);
+    own.until_said("Kafka Server started");
+    assert_ne!(node(&own, 9645), node(&own, 9644));
+    own.exec(&["/usr/lib/highwater/health"]).ok();
+    docker().run(&["stop", &first.id]).ok();
+    own.exec(&["/usr/lib/highwater/health"]).ok();
+
+    let refused = beside(&["-e", "KAFKA_HIGHWATER_ADMIN_LISTENER=:9645"]);
+    assert_ne!(docker().run(&["wait", &refused.id]).ok().trim(), "0", "{}", refused.log());
+    assert!(refused.log().contains("Cannot open the admin port on :9645"), "{}", refused.log());
 }
 
 #[test]

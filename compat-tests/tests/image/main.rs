@@ -12,6 +12,8 @@ mod client;
 mod compose;
 mod data;
 mod health;
+mod homes;
 mod modules;
+mod networks;
 mod shape;
 mod testcontainers;

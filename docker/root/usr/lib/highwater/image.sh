@@ -7,6 +7,20 @@ is_named_mount() { # PATH
     END { exit !found }' /proc/self/mountinfo
 }
 
+is_mount() { # PATH
+  awk -v path="$1" '$5 == path { found = 1 } END { exit !found }' /proc/self/mountinfo
+}
+
+# Where the properties stand: in the file of the image, or in memory under its name where that cannot
+# be written, as with a read-only root. What somebody mounted there is neither passed over nor replaced.
+properties_at() { # FILE
+  if [ -w "$1" ] || { [ ! -e "$1" ] && [ -w "${1%/*}" ]; } || is_mount "$1" || is_mount "${1%/*}"; then
+    printf '%s\n' "$1"
+  else
+    printf '/dev/shm/%s\n' "${1##*/}"
+  fi
+}
+
 # The folder below a mount that has data already; else the one that is usual there.
 data_below() { # MOUNT USUAL
   local dir found=
@@ -46,7 +60,8 @@ sets() { # FILE KEY
 # Writes the properties that the environment asks for by the rules of an image, over those of the
 # file that is mounted for it.
 write_properties() { # IMAGE MOUNTED FILE PREFIX DEFAULT-DATA-DIR
-  local image=$1 mounted=$2 file=$3 prefix=$4 default=$5 dir text
+  local image=$1 mounted=$2 file prefix=$4 default=$5 dir text
+  file=$(properties_at "$3")
   if ! env | grep -Eq "^(KAFKA|$prefix)_LOG_DIRS?=" && ! sets "$mounted" log.dirs && ! sets "$mounted" log.dir; then
     dir=$(data_dir "$default")
     export "${prefix}_LOG_DIRS=$dir"
@@ -60,6 +75,9 @@ write_properties() { # IMAGE MOUNTED FILE PREFIX DEFAULT-DATA-DIR
 # Becomes the server. What it writes, the group may write too, so that the next container finds it
 # usable whoever it runs as.
 serve() { # FILE [ARGUMENT...]
+  local file
+  file=$(properties_at "$1")
+  shift
   umask 0002
-  exec kafka-server-start "$@"
+  exec kafka-server-start "$file" "$@"
 }
