@@ -17,8 +17,8 @@ use protocol::messages::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of a value, at most.
-const VALUE_LEN_MAX: usize = 32_767;
+/// Bytes of a string in a metadata record, at most: Apache Kafka reads no longer one.
+const TEXT_LEN_MAX: usize = 32_767;
 
 const MIN_INSYNC_REPLICAS: &str = "min.insync.replicas";
 
@@ -183,6 +183,11 @@ impl<'a> Alteration<'a> {
             ConfigResource::GROUP if name.is_empty() => {
                 return Err(invalid_request("groups have no common overrides: name one"));
             }
+            ConfigResource::GROUP if TEXT_LEN_MAX < name.len() => {
+                let len = name.len();
+                let why = format!("a group's name has at most {TEXT_LEN_MAX} bytes, not {len}");
+                return Err(invalid_request(why));
+            }
             ConfigResource::GROUP => Target::Group,
             other => {
                 let why = format!("the configs of resource type {other} cannot be changed here");
@@ -241,13 +246,13 @@ impl<'a> Alteration<'a> {
     fn records(&self, new: &Settings, edits: &[Edit<'_>]) -> Result<Vec<Record>, Refusal> {
         self.check(new, edits)?;
         let is_broker = matches!(self.target, Target::Broker | Target::AllBrokers);
-        let named = edits.iter().map(|edit| edit.name);
-        let names: BTreeSet<&str> = named.chain(self.current.keys().map(String::as_str)).collect();
+        let named: BTreeSet<&str> = edits.iter().map(|edit| edit.name).collect();
+        let current = self.current.keys().map(String::as_str);
+        let names: BTreeSet<&str> = named.iter().copied().chain(current).collect();
         let mut records = Vec::new();
         for name in names {
             let (old, new) = (self.current.get(name), new.get(name));
-            let is_named = edits.iter().any(|edit| edit.name == name);
-            if old != new || (is_broker && is_named && new.is_some()) {
+            if old != new || (is_broker && named.contains(name) && new.is_some()) {
                 records.push(record(&self.resource, name, new));
                 records.extend(self.clear_elr(name));
             }
@@ -316,13 +321,18 @@ impl<'a> Alteration<'a> {
     }
 }
 
-/// A value must fit the record that carries it.
+/// Name and value must fit the record that carries them.
 pub(super) fn check_len(name: &str, value: &str) -> Result<(), Refusal> {
-    if value.len() <= VALUE_LEN_MAX {
-        return Ok(());
+    let refuse = |what: &str, len: usize| {
+        Err(invalid_config(format!("{what} has at most {TEXT_LEN_MAX} bytes, not {len}")))
+    };
+    if TEXT_LEN_MAX < name.len() {
+        return refuse("a key", name.len());
     }
-    let len = value.len();
-    Err(invalid_config(format!("{name}: a value has at most {VALUE_LEN_MAX} bytes, not {len}")))
+    if TEXT_LEN_MAX < value.len() {
+        return refuse(&format!("{name}: a value"), value.len());
+    }
+    Ok(())
 }
 
 /// The record that sets one key, or takes it away.

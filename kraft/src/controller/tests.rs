@@ -384,6 +384,10 @@ fn configs_that_cannot_be_are_refused_with_kafkas_code() {
     check(edit(4, "", "min.insync.replicas", DELETE, None), "InvalidConfig");
     check(edit(32, "", "consumer.session.timeout.ms", SET, Some("1")), "InvalidRequest");
     check(edit(32, "g", "consumer.session.timeout.ms", SET, Some("-1")), "InvalidConfig");
+    // What no record of Kafka's can hold.
+    let long = "x".repeat(32_768);
+    check(edit(4, "", &long, SET, Some("1")), "InvalidConfig");
+    check(edit(32, &long, "consumer.session.timeout.ms", SET, Some("50000")), "InvalidRequest");
     check(edit(16, "m", "interval.ms", SET, Some("1")), "InvalidRequest");
     check(edit(8, "1", "root", SET, Some("INFO")), "InvalidRequest");
     let mut twice = edit(2, "a", "retention.ms", SET, Some("1"));

@@ -51,9 +51,8 @@ pub fn check_topic_name(name: &str) -> Result<(), String> {
 
 /// Kafka's metrics write `.` as `_`, so two names that differ in that alone would share them.
 pub fn collide(one: &str, other: &str) -> bool {
-    let unified = |name: &str| name.bytes().map(|it| if it == b'.' { b'_' } else { it }).collect();
-    let (a, b): (Vec<u8>, Vec<u8>) = (unified(one), unified(other));
-    one != other && a == b
+    let unified = |letter: u8| if letter == b'.' { b'_' } else { letter };
+    one != other && one.bytes().map(unified).eq(other.bytes().map(unified))
 }
 
 fn collision(name: &str, other: &str) -> Refusal {

@@ -65,7 +65,7 @@ impl Image {
             Record::ClearElr(clear) => self.clear_elr(clear)?,
             Record::Config(config) => self.set_config(config),
             Record::FeatureLevel(feature) => self.set_feature(feature)?,
-            Record::ProducerIds(ids) => self.next_producer_id = Some(ids.next_producer_id),
+            Record::ProducerIds(ids) => self.give_out_producer_ids(ids.next_producer_id)?,
             Record::ClientQuota(quota) => self.set_quota(quota),
             Record::UserScramCredential(user) => {
                 let key = (user.name.clone(), user.mechanism);
@@ -230,6 +230,15 @@ impl Image {
         } else {
             self.features.remove(record.name.as_str());
         }
+        Ok(())
+    }
+
+    /// An id that two producers have lets one write in the other's name.
+    fn give_out_producer_ids(&mut self, next: i64) -> Outcome {
+        if let Some(given) = self.next_producer_id.filter(|given| next <= *given) {
+            return Err(format!("producer ids were given out up to {given}, and not up to {next}"));
+        }
+        self.next_producer_id = Some(next);
         Ok(())
     }
 

@@ -150,7 +150,8 @@ fn a_transaction_counts_at_its_end_or_never() {
 
 #[test]
 fn a_record_that_contradicts_the_image_is_refused() {
-    let mut image = image_of([topic("a", 1), partition(1, 0), broker(1)]);
+    let ids = ProducerIdsRecord { next_producer_id: 1000, ..Default::default() };
+    let mut image = image_of([topic("a", 1), partition(1, 0), broker(1), ids.into()]);
     let mut check = |record: Record, want: &str| {
         let why = refused(&mut image, &record);
         assert!(why.contains(want), "{why}");
@@ -169,6 +170,8 @@ fn a_record_that_contradicts_the_image_is_refused() {
         ..Default::default()
     };
     check(change.into(), "2 is no change of a state");
+    let ids = ProducerIdsRecord { next_producer_id: 1000, ..Default::default() };
+    check(ids.into(), "were given out up to 1000");
     let level = FeatureLevelRecord { name: "metadata.version".to_owned(), ..Default::default() };
     check(level.into(), "cannot be taken away");
 }

@@ -202,8 +202,9 @@ impl Field for String {
 impl<T: Field> Field for Option<Vec<T>> {
     fn read(reader: &mut Reader<'_>, version: i16) -> Result<Option<Vec<T>>, Malformed> {
         let Some(count) = reader.compact_len()? else { return Ok(None) };
-        // Every element is a byte or more, so a claim beyond what is left is a lie.
-        let mut items = Vec::with_capacity(count.min(reader.0.len()));
+        // Room for what the bytes that are left could be, were they no smaller than in memory; the
+        // count is a claim.
+        let mut items = Vec::with_capacity(count.min(reader.0.len() / size_of::<T>().max(1)));
         for _ in 0..count {
             items.push(T::read(reader, version)?);
         }
