@@ -109,13 +109,10 @@ impl<'a> View<'a> {
     }
 }
 
-/// Among directory ids, Kafka's "migrating": chosen, and not yet known which.
-const MIGRATING: Uuid = Uuid(2_u128.to_be_bytes());
-
 /// Whether a replica's directory is one of those that its broker has; a broker that names none
 /// is older than directory ids.
 fn has_online(online: &[Uuid], directory: Uuid) -> bool {
-    let is_open = directory == Uuid::ZERO || directory == MIGRATING;
+    let is_open = directory == Uuid::ZERO || directory == Uuid::MIGRATING;
     let is_lost = directory == Uuid::METADATA_TOPIC;
     is_open || (!is_lost && (online.is_empty() || online.contains(&directory)))
 }

@@ -87,7 +87,7 @@ fn a_replica_is_offline_if_its_broker_or_its_directory_is() {
     check("IN", &[DIR; 4], &[3, 4]);
     check("OUT", &[DIR; 4], &[2, 3, 4]);
     check("IN", &[OTHER_DIR, DIR, DIR, DIR], &[1, 3, 4]);
-    check("IN", &[Uuid::ZERO, MIGRATING, DIR, DIR], &[3, 4]);
+    check("IN", &[Uuid::ZERO, Uuid::MIGRATING, DIR, DIR], &[3, 4]);
     check("IN", &[Uuid::METADATA_TOPIC, DIR, DIR, DIR], &[1, 3, 4]);
 }
 

@@ -20,22 +20,24 @@ impl Load {
         Load(load)
     }
 
-    /// The directory that the metadata names; where it names none, the one with the fewest
-    /// partitions, as in Apache Kafka. Or why there is none: one that is not `new` may lie in a
-    /// directory that is not online, and is not made once more beside it.
+    /// The directory that the metadata names; where it names none, or the partition is older than
+    /// such names, the one with the fewest partitions, as in Apache Kafka. Or why there is none: one
+    /// that is not `new` may lie in a directory that is not online, and is not made once more beside
+    /// it.
     pub(super) fn choose(
         &mut self,
         dirs: &[Arc<Dir>],
         assigned: Uuid,
         new: bool,
     ) -> Result<Arc<Dir>, String> {
+        let is_anywhere = [Uuid::ZERO, Uuid::MIGRATING].contains(&assigned);
         let offline = dirs.iter().find(|dir| dir.log_dir().is_none());
-        if let Some(offline) = offline.filter(|_| assigned.is_zero() && !new) {
+        if let Some(offline) = offline.filter(|_| is_anywhere && !new) {
             let why = offline.refusal().unwrap_or_default();
             return Err(format!("it may lie in a log directory that is not online: {why}"));
         }
         let mut online = dirs.iter().zip(&mut self.0).filter(|(dir, _)| dir.log_dir().is_some());
-        let chosen = if assigned.is_zero() {
+        let chosen = if is_anywhere {
             online.min_by_key(|(_, count)| **count)
         } else {
             online.find(|(dir, _)| dir.id == assigned)

@@ -4,6 +4,7 @@ use crate::broker::{Broker, batch, dir_id};
 use crate::fetch::append;
 use crate::produce;
 use protocol::error::ErrorCode;
+use protocol::ids::Uuid;
 use protocol::messages::describe_log_dirs_request::DescribableLogDirTopic;
 use protocol::messages::{DescribeLogDirsRequest, DescribeLogDirsResponse, StrBytes};
 use std::path::Path;
@@ -54,6 +55,21 @@ fn each_directory_lists_what_lies_in_it() {
     let want =
         [("/a".to_owned(), 0, vec![]), ("/b".to_owned(), 0, vec![("y".to_owned(), vec![size])])];
     assert_eq!(listed(&broker.ask_disk(&request, 4)), want);
+}
+
+#[test]
+fn a_partition_that_is_older_than_directory_ids_goes_where_the_fewest_are() {
+    for unsettled in [Uuid::ZERO, Uuid::MIGRATING] {
+        let mut broker = Broker::with_dirs(Arc::default(), &["/a", "/b"], &[]);
+        broker.create_in("x", 1, &[], dir_id(0));
+        broker.create_in("y", 1, &[], unsettled);
+        let response = broker.ask_disk(&DescribeLogDirsRequest::default().with_topics(None), 4);
+        let want = [
+            ("/a".to_owned(), 0, vec![("x".to_owned(), vec![0])]),
+            ("/b".to_owned(), 0, vec![("y".to_owned(), vec![0])]),
+        ];
+        assert_eq!(listed(&response), want, "{unsettled}");
+    }
 }
 
 #[test]

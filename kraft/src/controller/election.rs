@@ -249,7 +249,7 @@ impl Rules<'_> {
         };
         // Unassigned and migrating are for the broker to settle; lost is lost.
         directory == Uuid::ZERO
-            || directory == MIGRATING
+            || directory == Uuid::MIGRATING
             || registered.log_dirs.contains(&directory)
             || (registered.log_dirs.is_empty() && directory != LOST)
     }
@@ -274,8 +274,6 @@ fn remember_last_leader(
 
 /// In place of a directory's id: the log is in one that failed.
 const LOST: Uuid = Uuid::METADATA_TOPIC;
-/// In place of a directory's id: not told yet, in a cluster that had no such ids before.
-const MIGRATING: Uuid = Uuid(2u128.to_be_bytes());
 
 fn without(list: &[i32], leaver: Option<i32>) -> Vec<i32> {
     list.iter().copied().filter(|broker| Some(*broker) != leaver).collect()

@@ -197,6 +197,13 @@ fn a_change_raises_epochs_as_kafka_does() {
 }
 
 #[test]
+fn a_replica_of_which_nobody_said_where_it_lies_is_migrating() {
+    let older = PartitionRecord { topic_id: id(1), replicas: vec![1, 2], ..Default::default() };
+    let image = image_of([topic("a", 1), older.into()]);
+    assert_eq!(*image.partition("a", -1).unwrap().directories, [Uuid::MIGRATING; 2]);
+}
+
+#[test]
 fn eligible_replicas_are_cleared_where_there_are_some() {
     let eligible = PartitionChangeRecord {
         partition_id: 0,

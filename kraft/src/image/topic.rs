@@ -35,7 +35,8 @@ pub struct Partition {
     pub isr: Box<[i32]>,
     pub removing_replicas: Box<[i32]>,
     pub adding_replicas: Box<[i32]>,
-    /// The log directory of each replica, in their order; zero where it is not assigned.
+    /// The log directory of each replica, in their order; zero where it is not assigned, and
+    /// [`Uuid::MIGRATING`] where nobody was asked yet.
     pub directories: Box<[Uuid]>,
     /// Out of the ISR, and known to have all that was acknowledged (KIP-966).
     pub eligible_leader_replicas: Box<[i32]>,
@@ -55,7 +56,7 @@ impl From<&PartitionRecord> for Partition {
     fn from(record: &PartitionRecord) -> Partition {
         // Records before version 1 name no directories.
         let directories = if record.directories.is_empty() {
-            vec![Uuid::ZERO; record.replicas.len()]
+            vec![Uuid::MIGRATING; record.replicas.len()]
         } else {
             record.directories.clone()
         };
