@@ -81,6 +81,8 @@ fn members_of_sarama_of_kafka_go_and_of_kafkajs_share() {
 fn members_of_all_clients_share_one_classic_group() {
     let dir = TempDir::new().unwrap();
     let broker = Broker::start(dir.path(), QUICK);
+    // Without kafka-go: its subscription says version 1 and ends before the owned partitions, so that
+    // librdkafka, where it leads, gives it nothing.
     let all = [
         Client::Java,
         Client::ConfluentPython,
@@ -88,7 +90,6 @@ fn members_of_all_clients_share_one_classic_group() {
         Client::AioKafka,
         Client::FranzGo,
         Client::Sarama,
-        Client::KafkaGo,
         Client::KafkaJs,
     ];
     let mut group = Group::new(broker.port, "all", 2 * all.len());
