@@ -30,12 +30,13 @@ fn a_second_container_on_the_same_network_goes_without_an_admin_port_or_has_one_
     own.until_said("Kafka Server started");
     assert_ne!(node(&own, 9645), node(&own, 9644));
     own.exec(&["/usr/lib/highwater/health"]).ok();
-    docker().run(&["stop", &first.id]).ok();
-    own.exec(&["/usr/lib/highwater/health"]).ok();
 
     let refused = beside(&["-e", "KAFKA_HIGHWATER_ADMIN_LISTENER=:9645"]);
     assert_ne!(docker().run(&["wait", &refused.id]).ok().trim(), "0", "{}", refused.log());
     assert!(refused.log().contains("Cannot open the admin port on :9645"), "{}", refused.log());
+
+    docker().run(&["stop", &first.id]).ok();
+    own.exec(&["/usr/lib/highwater/health"]).ok();
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn a_root_that_cannot_be_written_is_no_matter() {
 #[test]
 fn a_user_without_a_name_or_a_group_works_where_it_may_write() {
     works(&start(&["--user", "12345"]));
-    let of_nobody = start(&["--user", "12345:12345", "--tmpfs", "/var/lib/kafka/data:mode=1777"]);
+    let of_nobody = start(&["--user", "12345:12345", "--tmpfs", "/var/lib/kafka/data:uid=12345"]);
     works(&of_nobody);
     // Where it may not, it is told so.
     let refused = start(&["--user", "12345:12345"]);
