@@ -3,16 +3,19 @@
 // from then on all stay. They say what they own, read and commit, a line an event with a name (compat-tests/src/member.rs
 // reads them), until the process is told to end (SIGTERM), and then leave.
 import java.util.*;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 
 public class Pool {
     static volatile boolean ended = false;
-    // A line is one write, so that the lines of many threads do not mix.
-    static final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+
+    // A line at a time, and written when this comes back: what a member said stands there before it acts on it, also
+    // when the process is killed then.
+    static synchronized void write(String line) {
+        System.out.println(line);
+        System.out.flush();
+    }
 
     public static void main(String[] a) throws Exception {
         String[] words = new String[a.length - 3];
@@ -20,11 +23,6 @@ public class Pool {
         System.arraycopy(a, 7, words, 4, a.length - 7);
         int count = Integer.parseInt(a[5]);
         long calm = Long.parseLong(a[6]);
-        Thread writer = new Thread(() -> {
-            try { while (true) { String line = lines.take(); System.out.println(line); System.out.flush(); } } catch (InterruptedException end) { }
-        });
-        writer.setDaemon(true);
-        writer.start();
         CyclicBarrier together = new CyclicBarrier(count);
         List<Thread> slots = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -39,7 +37,6 @@ public class Pool {
             ended = true;
             try {
                 for (Thread slot : slots) slot.join(30000);
-                while (!lines.isEmpty()) Thread.sleep(10);
             } catch (InterruptedException ignored) { }
         }));
         for (Thread slot : slots) slot.join();
@@ -54,7 +51,7 @@ public class Pool {
             long end = System.currentTimeMillis() + chance.nextLong(2000, 30000);
             KafkaConsumer<byte[], byte[]> consumer = life == 0 ? first : new KafkaConsumer<>(Member.config(words));
             String own = "@" + name + "." + life + " ";
-            new Member(consumer, event -> lines.add(own + System.currentTimeMillis() + " " + event))
+            new Member(consumer, event -> write(own + System.currentTimeMillis() + " " + event))
                 .live(words[2], () -> ended || end < calm && end <= System.currentTimeMillis());
             if (!ended) Thread.sleep(chance.nextLong(0, 3000));
         }
