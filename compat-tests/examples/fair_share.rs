@@ -16,7 +16,7 @@ use compat_tests::clients::Client;
 use compat_tests::kafka::{Kafka, Quorum};
 use compat_tests::member::{Event, Mode, Story, owned, stories};
 use compat_tests::ownership::is_fair;
-use compat_tests::process::{Server, until};
+use compat_tests::process::{Server, until_every};
 use nix::sys::signal::Signal;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,6 +25,8 @@ use tempfile::TempDir;
 
 /// No delay of the first rebalance in both; all else as it comes.
 const PROPERTIES: &str = "group.initial.rebalance.delay.ms=0\n";
+/// Between two looks at what members said, which take time from them.
+const LOOK: Duration = Duration::from_millis(200);
 /// What the Java client has by itself: the members' own settings are for quick tests.
 const CLIENT: [&str; 2] = ["session.timeout.ms=45000", "heartbeat.interval.ms=3000"];
 
@@ -86,8 +88,7 @@ fn way(port: u16, options: &Options, mode: Mode, name: &str, dir: &Path) -> Way 
         pools.push(Server::start(&mut Client::pool(words, mode, members, 0, more), &log));
         logs.push(log);
         count += members;
-        until("fair shares", Duration::from_secs(120), || {
-            std::thread::sleep(Duration::from_millis(200));
+        until_every(LOOK, "fair shares", Duration::from_secs(120), || {
             pools.iter_mut().for_each(|pool| assert!(pool.is_up(), "{}", pool.tail()));
             let shares: Vec<_> = told(&logs).values().map(|said| owned(said)).collect();
             (shares.len() == count && is_fair(&shares, options.partitions)).then_some(())

@@ -152,13 +152,27 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
 /// # Panics
 /// When there is none within `limit`.
 #[track_caller]
-pub fn until<T>(what: &str, limit: Duration, mut ask: impl FnMut() -> Option<T>) -> T {
+pub fn until<T>(what: &str, limit: Duration, ask: impl FnMut() -> Option<T>) -> T {
+    until_every(Duration::from_millis(5), what, limit, ask)
+}
+
+/// The same for questions that cost those who are asked something, with so long a pause between.
+///
+/// # Panics
+/// When there is no answer within `limit`.
+#[track_caller]
+pub fn until_every<T>(
+    pause: Duration,
+    what: &str,
+    limit: Duration,
+    mut ask: impl FnMut() -> Option<T>,
+) -> T {
     let end = Instant::now() + limit;
     loop {
         if let Some(answer) = ask() {
             return answer;
         }
         assert!(Instant::now() < end, "{what}: not within {limit:?}");
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(pause);
     }
 }

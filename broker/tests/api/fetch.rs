@@ -14,6 +14,7 @@ use protocol::messages::{FetchRequest, FetchResponse, StrBytes};
 use protocol::records::batches;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// A sessionless fetch of one partition that does not wait.
@@ -248,7 +249,7 @@ async fn a_fetch_is_answered_by_the_append_that_brings_enough() {
     let waiting = broker.wait(&request, 12);
     let producing = async {
         append(&broker, "t", 0, batch(&["a", "b"]));
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        tokio::time::advance(Duration::from_millis(100)).await;
         append(&broker, "t", 1, batch(&["a", "b"]));
     };
     let (response, ()) = tokio::join!(biased; waiting, producing);

@@ -13,6 +13,7 @@ use std::time::Duration;
 use storage::disk::Disk;
 use storage::disk::sim::{Fault, Operation};
 use tokio::sync::watch;
+use tokio::time::{interval, timeout};
 
 fn names(disk: &dyn Disk, dir: &str) -> Vec<String> {
     let entries = disk.list(Path::new(dir)).unwrap();
@@ -157,11 +158,18 @@ async fn what_lacked_files_is_tried_again_however_often_the_metadata_changes() {
     let Broker { ctx, mut image, reconciler, .. } = short_of_files();
     let (sender, receiver) = watch::channel(Arc::new(image.clone()));
     let following = tokio::spawn(follow(reconciler, receiver));
-    let returned = ctx.partitions.returned();
-    for _ in 0..50 {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        image.offset += 1;
-        sender.send_replace(Arc::new(image.clone()));
+    let mut returned = ctx.partitions.returned();
+    let mut every = interval(Duration::from_millis(100));
+    let news = async {
+        loop {
+            every.tick().await;
+            image.offset += 1;
+            sender.send_replace(Arc::new(image.clone()));
+        }
+    };
+    tokio::select! {
+        came = timeout(Duration::from_secs(5), returned.changed()) => came.unwrap().unwrap(),
+        () = news => {}
     }
     assert_eq!(*returned.borrow(), 1);
     drop(sender);

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use storage::disk::sim::{Fault, Operation, SimDisk};
 use storage::log_dir::Claim;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 /// A clock that is moved by hand.
 #[derive(Debug, Default)]
@@ -254,11 +254,9 @@ async fn a_node_whose_decisions_wait_for_room_can_be_stopped() {
         let_lack(&world.disk, Operation::Write);
         let names: Vec<_> = (0..count).map(|number| format!("t{number}")).collect();
         let asked = futures_util::future::join_all(names.iter().map(|name| create(&node, name)));
-        let stop = async {
-            tokio::time::sleep(Duration::from_secs(10)).await;
-            tokio::time::timeout(Duration::from_secs(10), node.shutdown()).await
-        };
-        let (answers, stopped) = tokio::join!(asked, stop);
+        let (mut asked, long) = (pin!(asked), Duration::from_secs(10));
+        assert!(timeout(long, &mut asked).await.is_err(), "there is no room");
+        let (answers, stopped) = tokio::join!(asked, timeout(long, node.shutdown()));
         assert_eq!(stopped, Ok(()), "{count}");
         let is_given_up = |it: &Result<i16, AskError>| matches!(it, Err(AskError::Stopped(_)));
         assert!(answers.iter().all(is_given_up), "{answers:?}");
@@ -280,7 +278,7 @@ async fn a_node_whose_snapshot_waits_for_room_can_be_stopped() {
     for name in ["a", "b", "c"] {
         assert_eq!(create(&node, name).await, Ok(0));
     }
-    let stopped = tokio::time::timeout(Duration::from_secs(10), node.shutdown()).await;
+    let stopped = timeout(Duration::from_secs(10), node.shutdown()).await;
     assert_eq!(stopped, Ok(()));
     world.disk.mend();
     let node = world.start().await.unwrap();

@@ -35,7 +35,8 @@ fn after<R: Send + 'static>(ms: i32, response: R) -> Reply<R> {
         Ok(ms) => {
             let until = Instant::now() + Duration::from_millis(ms);
             Reply::later(async move {
-                tokio::time::sleep_until(until).await;
+                let never = std::future::pending::<()>();
+                assert!(tokio::time::timeout_at(until, never).await.is_err());
                 Ok(response)
             })
         }

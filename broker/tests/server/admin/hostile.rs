@@ -168,9 +168,10 @@ async fn who_is_slow_is_cut_off_and_keeps_nobody_out() {
         slow.push(stream);
     }
     let (mut dribbling, began) = (slow.pop().unwrap(), Instant::now());
+    let mut every = tokio::time::interval(Duration::from_millis(50));
     let dribble = async {
         while dribbling.write_all(b"x").await.is_ok() {
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            every.tick().await;
         }
     };
     let (ready, ()) = tokio::join!(get(at, "/health/ready"), dribble);

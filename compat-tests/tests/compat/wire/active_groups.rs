@@ -3,23 +3,18 @@
 
 use super::Pair;
 use super::admin::{create, topic};
-use super::consumer_groups::{beat, enter, prepare};
+use super::consumer_groups::{SUBSCRIPTION, TOPIC, beat, enter, prepare};
 use super::groups::{commits, delete, fetches, forgets};
 use super::member::text;
-use super::membership::{JOIN, Told, both};
+use super::membership::{JOIN, Told, both, leave};
 use protocol::messages::consumer_group_heartbeat_request::TopicPartitions;
 use protocol::messages::create_partitions_request::CreatePartitionsTopic;
 use protocol::messages::delete_topics_request::DeleteTopicState;
-use protocol::messages::leave_group_request::MemberIdentity;
 use protocol::messages::{
-    ConsumerGroupDescribeRequest, ConsumerGroupHeartbeatRequest, CreatePartitionsRequest,
-    DeleteTopicsRequest, DescribeGroupsRequest, GroupId, LeaveGroupRequest, TopicName,
+    ConsumerGroupHeartbeatRequest, CreatePartitionsRequest, DeleteTopicsRequest, TopicName,
 };
 
-/// A subscription to the topic `of-consumers`.
-const SUBSCRIPTION: &[u8] = b"\0\0\0\0\0\x01\0\x0cof-consumers\xff\xff\xff\xff";
-/// What is subscribed to, and what is not.
-const TOPIC: &str = "of-consumers";
+/// What nobody subscribes to.
 const UNREAD: &str = "data";
 
 pub(super) fn told(pair: &mut Pair) {
@@ -60,27 +55,8 @@ fn read_by(told: &mut Told<'_>, step: &str, (member, epoch): (&str, i32)) {
     told.ask(&format!("{step} fetches"), &fetch, 9);
 }
 
-fn leave(told: &mut Told<'_>, step: &str, who: &[(&str, Option<&str>)]) {
-    let identity = |(id, instance): &(&str, Option<&str>)| {
-        MemberIdentity::default()
-            .with_member_id(text(*id))
-            .with_group_instance_id(instance.map(text))
-    };
-    let request = LeaveGroupRequest::default()
-        .with_group_id(GroupId(text(&*told.group)))
-        .with_members(who.iter().map(identity).collect());
-    told.ask(step, &request, 5);
-}
-
-fn look(told: &mut Told<'_>, step: &str) {
-    let id = || GroupId(text(&*told.group));
-    let classic = DescribeGroupsRequest::default().with_groups(vec![id()]);
-    let consumer = ConsumerGroupDescribeRequest::default().with_group_ids(vec![id()]);
-    told.ask(step, &classic, 6);
-    told.ask(step, &consumer, 1);
-}
-
 fn classic(told: &mut Told<'_>) {
+    let group = told.group.clone();
     let mut a = told.member(None);
     a.metadata = SUBSCRIPTION;
     told.take_id("a member of an active group", &mut a);
@@ -97,9 +73,9 @@ fn classic(told: &mut Told<'_>) {
     told.take_id("one on its way in", &mut pending);
     let other = pending.id.clone();
     read_by(told, "one on its way in", (&other, a.generation));
-    leave(told, "one on its way in leaves", &[(&other, None)]);
-    leave(told, "all leave", &[(&id, None), (&id, None)]);
-    look(told, "an active group is empty");
+    told.ask("one on its way in leaves", &leave(&group, &[(&other, None)]), 5);
+    told.ask("all leave", &leave(&group, &[(&id, None), (&id, None)]), 5);
+    told.look("an active group is empty");
 }
 
 fn consumers(told: &mut Told<'_>) {
@@ -121,12 +97,16 @@ fn consumers(told: &mut Told<'_>) {
     administered(told, "a consumer group");
     let fixed = |member: &str| enter(&group, member).with_instance_id(Some(text("i")));
     told.ask("a static one", &fixed("c"), 1);
-    leave(told, "consumers are sent away", &[("a", None), ("nobody", None), ("", Some("j"))]);
-    leave(told, "the wrong instance", &[("b", Some("i")), ("", None)]);
-    leave(told, "a static consumer is sent away", &[("", Some("i"))]);
-    look(told, "who is left");
+    told.ask(
+        "consumers are sent away",
+        &leave(&group, &[("a", None), ("nobody", None), ("", Some("j"))]),
+        5,
+    );
+    told.ask("the wrong instance", &leave(&group, &[("b", Some("i")), ("", None)]), 5);
+    told.ask("a static consumer is sent away", &leave(&group, &[("", Some("i"))]), 5);
+    told.look("who is left");
     told.ask("nothing to read", &nothing(&group, "d"), 1);
-    look(told, "one that reads nothing");
+    told.look("one that reads nothing");
     for member in ["b", "d"] {
         told.ask("all leave an active group", &beat(&group, member, -1), 1);
     }
@@ -151,10 +131,10 @@ fn patterns(told: &mut Told<'_>) {
         epoch = answer.map_or(0, |it: &Answer| it.member_epoch.max(epoch));
         (answer.is_some_and(has_any), only.clone())
     });
-    look(told, "a pattern alone");
+    told.look("a pattern alone");
     let other = beat(&group, "a", epoch).with_subscribed_topic_regex(Some(text("")));
     told.ask("no pattern any more", &other, 1);
-    look(told, "no pattern any more");
+    told.look("no pattern any more");
 }
 
 type Answer = protocol::messages::ConsumerGroupHeartbeatResponse;
@@ -174,15 +154,15 @@ fn moving_topics(told: &mut Told<'_>) {
     let mut epoch = 2;
     told.ask("a topic comes", &create(vec![topic(NAME, 2)]), 7);
     follow(told, "it is assigned", &mut epoch);
-    look(told, "a topic came");
+    told.look("a topic came");
     let gone = DeleteTopicState::default().with_name(Some(TopicName(text(NAME))));
     let gone = DeleteTopicsRequest::default().with_topics(vec![gone]).with_timeout_ms(10_000);
     told.ask("a topic goes", &gone, 6);
     follow(told, "it is taken away", &mut epoch);
-    look(told, "a topic went");
+    told.look("a topic went");
     told.ask("a topic comes again", &create(vec![topic(NAME, 1)]), 7);
     follow(told, "it is assigned again", &mut epoch);
-    look(told, "a topic came again");
+    told.look("a topic came again");
     let grow = CreatePartitionsTopic::default()
         .with_name(TopicName(text(NAME)))
         .with_count(3)
@@ -190,7 +170,7 @@ fn moving_topics(told: &mut Told<'_>) {
     let grow = CreatePartitionsRequest::default().with_topics(vec![grow]).with_timeout_ms(10_000);
     told.ask("a topic grows", &grow, 3);
     follow(told, "more is assigned", &mut epoch);
-    look(told, "a topic grew");
+    told.look("a topic grew");
     told.ask("the reader leaves", &beat(&group, "a", -1), 1);
 }
 

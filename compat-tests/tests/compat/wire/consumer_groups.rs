@@ -14,7 +14,9 @@ use protocol::messages::{
 };
 use std::time::Duration;
 
-const TOPIC: &str = "of-consumers";
+pub(super) const TOPIC: &str = "of-consumers";
+/// What a classic member says that reads it.
+pub(super) const SUBSCRIPTION: &[u8] = b"\0\0\0\0\0\x01\0\x0cof-consumers\xff\xff\xff\xff";
 pub(super) const OTHER: &str = "of-consumers-too";
 /// Kafka's number of groups among the kinds of config resources.
 const GROUP: i8 = 32;

@@ -7,8 +7,8 @@ use compat_tests::wire::Connection;
 use protocol::messages::consumer_group_heartbeat_request::TopicPartitions;
 use protocol::messages::leave_group_request::MemberIdentity;
 use protocol::messages::{
-    FindCoordinatorRequest, GroupId, HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest,
-    Request, StrBytes, SyncGroupRequest,
+    ConsumerGroupDescribeRequest, DescribeGroupsRequest, FindCoordinatorRequest, GroupId,
+    HeartbeatRequest, JoinGroupRequest, LeaveGroupRequest, Request, StrBytes, SyncGroupRequest,
 };
 use std::fmt::Debug;
 use std::time::Duration;
@@ -117,19 +117,36 @@ impl Told<'_> {
 
     /// As members; before version 3 alone, by its id.
     pub(super) fn leave(&mut self, step: &str, member: &mut Member, who: &[(&str, Option<&str>)]) {
-        let request = LeaveGroupRequest::default().with_group_id(GroupId(text(&*self.group)));
-        let identity = |(id, instance): &(&str, Option<&str>)| {
-            MemberIdentity::default()
-                .with_member_id(text(*id))
-                .with_group_instance_id(instance.map(text))
-        };
         let request = match self.level {
-            ..3 => request.with_member_id(text(who[0].0)),
-            _ => request.with_members(who.iter().map(identity).collect()),
+            ..3 => LeaveGroupRequest::default()
+                .with_group_id(GroupId(text(&*self.group)))
+                .with_member_id(text(who[0].0)),
+            _ => leave(&self.group, who),
         };
         member.send(&request, LEAVE);
         self.hear::<LeaveGroupRequest>(step, member, LEAVE);
     }
+
+    /// What the group is to those who look at it by either protocol.
+    pub(super) fn look(&mut self, step: &str) {
+        let id = || GroupId(text(&*self.group));
+        let classic = DescribeGroupsRequest::default().with_groups(vec![id()]);
+        let consumer = ConsumerGroupDescribeRequest::default().with_group_ids(vec![id()]);
+        self.ask(step, &classic, 6);
+        self.ask(step, &consumer, 1);
+    }
+}
+
+/// Has members leave, since version 3, by their ids or instances.
+pub(super) fn leave(group: &str, who: &[(&str, Option<&str>)]) -> LeaveGroupRequest {
+    let identity = |(id, instance): &(&str, Option<&str>)| {
+        MemberIdentity::default()
+            .with_member_id(text(*id))
+            .with_group_instance_id(instance.map(text))
+    };
+    LeaveGroupRequest::default()
+        .with_group_id(GroupId(text(group)))
+        .with_members(who.iter().map(identity).collect())
 }
 
 /// Tells the same story on both sides, at every version of JoinGroup from `since` on.

@@ -2,15 +2,10 @@
 //! member of that protocol joins, and a classic one again when it leaves.
 
 use super::Pair;
-use super::consumer_groups::{OTHER, beat, enter, prepare};
+use super::consumer_groups::{OTHER, SUBSCRIPTION, beat, enter, prepare};
 use super::member::text;
 use super::membership::{JOIN, Told, both};
-use protocol::messages::{
-    ConsumerGroupDescribeRequest, DescribeGroupsRequest, GroupId, ListGroupsRequest, TopicName,
-};
-
-/// A subscription to the topic `of-consumers`.
-const SUBSCRIPTION: &[u8] = b"\0\0\0\0\0\x01\0\x0cof-consumers\xff\xff\xff\xff";
+use protocol::messages::{ListGroupsRequest, TopicName};
 
 pub(super) fn told(pair: &mut Pair) {
     let groups: Vec<_> = (0..=JOIN).map(|level| format!("mixed-{level}")).collect();
@@ -20,11 +15,7 @@ pub(super) fn told(pair: &mut Pair) {
 
 /// What the group is to those who look at it.
 fn look(told: &mut Told<'_>, step: &str) {
-    let id = || GroupId(text(&*told.group));
-    let classic = DescribeGroupsRequest::default().with_groups(vec![id()]);
-    let consumer = ConsumerGroupDescribeRequest::default().with_group_ids(vec![id()]);
-    told.ask(step, &classic, 6);
-    told.ask(step, &consumer, 1);
+    told.look(step);
     told.ask(step, &ListGroupsRequest::default(), 5);
 }
 
