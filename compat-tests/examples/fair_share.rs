@@ -4,7 +4,6 @@
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
-    clippy::disallowed_methods,
     clippy::indexing_slicing,
     reason = "a program run by hand, which stops at the first surprise"
 )]
