@@ -44,9 +44,10 @@ pub(super) fn edit<H: Handler<Request: Edits>>(
         if !takes_turns {
             return Ok(judged(&ctx, &from, request).await.into());
         }
+        let turn = Arc::clone(&ctx.config_edits).lock_owned().await;
         // A task of its own: whoever hangs up does not have the next one begin too early.
         let in_turn = tokio::spawn(async move {
-            let _turn = ctx.config_edits.take().await;
+            let _turn = turn;
             judged(&ctx, &from, request).await
         });
         match in_turn.await {

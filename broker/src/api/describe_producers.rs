@@ -32,8 +32,12 @@ impl Handler for DescribeProducers {
                     .with_error_message(Some(StrBytes::from_static_str(code.message())));
             }
             let found = hosted::find(ctx, Named::Name(topic), number);
-            match found.and_then(|it| Ok((it.leader_epoch(-1)?, it))) {
-                Ok((_, partition)) => {
+            let led = found.and_then(|it| {
+                it.leader_epoch(-1)?;
+                Ok(it)
+            });
+            match led {
+                Ok(partition) => {
                     let producers = partition.log().producers().iter().map(state).collect();
                     PartitionResponse::default()
                         .with_partition_index(number)

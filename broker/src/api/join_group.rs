@@ -71,10 +71,12 @@ fn check(request: &JoinGroupRequest, config: &CoordinatorConfig) -> Result<(), E
 /// could never be written.
 fn check_names(request: &JoinGroupRequest, client_id: &str) -> Result<(), ErrorCode> {
     let instance = request.group_instance_id.as_deref().unwrap_or_default();
-    let said = [client_id, instance, &request.member_id, &request.protocol_type];
+    let said = [client_id, instance, &request.protocol_type];
     let protocols = request.protocols.iter().map(|it| it.name.as_str());
     let mut names = said.into_iter().chain(protocols);
-    let is_sound = names.all(|name| name.len() <= NAME_LEN_MAX);
+    // An id was made of one of these names, and nothing is put behind it.
+    let is_sound =
+        request.member_id.len() <= GROUP_ID_LEN_MAX && names.all(|name| name.len() <= NAME_LEN_MAX);
     is_sound.then_some(()).ok_or(ErrorCode::InvalidRequest)
 }
 

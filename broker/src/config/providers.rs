@@ -1,7 +1,7 @@
 //! `${provider:path:key}` in a value: what Apache Kafka's config providers (KIP-297) put in its place.
 
 use super::given::{Given, Refused};
-use protocol::config::key::{Invalid, Key};
+use protocol::config::key::Invalid;
 use protocol::config::start::StartConfig;
 use protocol::config::typed::items;
 use protocol::config::{BROKER, find};
@@ -59,9 +59,10 @@ pub(super) fn resolve(given: &mut Given, outside: Outside<'_>) -> Result<(), Ref
     let mut changed = Vec::new();
     for (name, value) in given.settings() {
         let replaced = replaced(value, &providers, outside).map_err(|why| {
-            let is_hidden = find(BROKER, name).is_some_and(Key::is_sensitive);
-            let value = if is_hidden { "[hidden]" } else { value.as_str() }.to_owned();
-            given.refuse(Invalid { key: name.clone(), value, why })
+            given.refuse(match find(BROKER, name) {
+                Some(key) => Invalid { key: name.clone(), ..key.invalid(value, &why) },
+                None => Invalid { key: name.clone(), value: value.clone(), why },
+            })
         })?;
         if replaced != *value {
             changed.push((name.clone(), replaced));

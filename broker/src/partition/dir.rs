@@ -285,10 +285,12 @@ impl Dir {
         }
     }
 
-    /// Notes that `bytes` were appended to a log that then held `log_behind` unsynced ones.
+    /// Notes that `bytes` were appended to a log, and has it count them: `add` says how many unsynced
+    /// ones it holds then. In this order, or a sync would take them back before they are noted.
     /// True: the log is to be given to [`Dir::write_back`].
-    pub(super) fn appended(&self, bytes: u64, log_behind: u64) -> bool {
+    pub(super) fn appended(&self, bytes: u64, add: impl FnOnce() -> u64) -> bool {
         let before = self.behind.fetch_add(bytes, Ordering::Relaxed);
+        let log_behind = add();
         if before < DIR_BEHIND_BYTES && DIR_BEHIND_BYTES <= before + bytes {
             self.queue.lock().all_behind = true;
             self.wake.notify_one();
@@ -460,20 +462,20 @@ mod tests {
     fn a_log_is_written_back_once_for_each_step() {
         let dir = dir();
         let step = WRITE_BACK_BYTES / 2;
-        let asked: Vec<_> = (1..=4).map(|count| dir.appended(step, count * step)).collect();
+        let asked: Vec<_> = (1..=4).map(|count| dir.appended(step, || count * step)).collect();
         assert_eq!(asked, [false, true, false, true]);
     }
 
     #[test]
     fn many_logs_with_a_little_each_are_written_back_together() {
         let dir = dir();
-        dir.appended(DIR_BEHIND_BYTES - 1, 1);
+        dir.appended(DIR_BEHIND_BYTES - 1, || 1);
         assert!(!dir.next_work(Duration::ZERO).all_behind);
-        dir.appended(1, 1);
+        dir.appended(1, || 1);
         assert!(dir.next_work(Duration::ZERO).all_behind && dir.is_half_behind());
         dir.synced(DIR_BEHIND_BYTES);
         assert!(!dir.is_half_behind());
-        dir.appended(DIR_BEHIND_BYTES, 1);
+        dir.appended(DIR_BEHIND_BYTES, || 1);
         assert!(dir.next_work(Duration::ZERO).all_behind);
     }
 }

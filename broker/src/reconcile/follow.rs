@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{Instant, sleep_until};
 
-/// How soon what lacked room or files is tried again.
+/// How soon after the last try what lacked room or files is tried again.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// Applies every image, or the latest where several came meanwhile, until `images` ends. An error
@@ -24,15 +24,13 @@ pub async fn follow(
         // However often images come, what lacked something has its turn.
         let image = tokio::select! {
             biased;
-            () = sleep_until(next_try), if reconciler.is_lacking() => {
-                next_try = Instant::now() + AGAIN_AFTER;
-                None
-            }
+            () = sleep_until(next_try), if reconciler.is_lacking() => None,
             changed = images.changed() => match changed {
                 Ok(()) => Some(Arc::clone(&images.borrow_and_update())),
                 Err(_) => return Ok(()),
             },
         };
+        let is_retry = image.is_none();
         // Folders are made and renamed: no work for a thread that others share.
         let applied = spawn_blocking(move || {
             match image {
@@ -42,5 +40,8 @@ pub async fn follow(
             reconciler
         });
         reconciler = applied.await?;
+        if is_retry {
+            next_try = Instant::now() + AGAIN_AFTER; // A try may take longer than that.
+        }
     }
 }

@@ -118,7 +118,7 @@ pub(super) fn scan(parts: &Parts) -> Vec<Found> {
 }
 
 /// Where each partition lies that the metadata puts on this broker; of several folders, the one in
-/// the directory that it names. The other folders are strays: they are renamed and kept, for the
+/// the directory that it names, or one that says whose it is. The other folders are strays: they are renamed and kept, for the
 /// operator to look at.
 pub(super) fn by_partition(
     parts: &Parts,
@@ -134,12 +134,16 @@ pub(super) fn by_partition(
             strays.push((at, dir));
             continue;
         };
-        let is_first = here.get(&at).is_none_or(|it| it.dir.id != assigned && dir.id == assigned);
-        if !is_first {
+        // What is damaged has no id, and goes behind what is whole.
+        let rank = |dir: &Dir, has_id: bool| (dir.id == assigned, has_id);
+        let has_id = topic_id.is_some();
+        let is_better =
+            here.get(&at).is_none_or(|it| rank(&it.dir, it.has_id) < rank(&dir, has_id));
+        if !is_better {
             strays.push((at, dir));
             continue;
         }
-        let it = Here { dir, has_id: topic_id.is_some(), damage };
+        let it = Here { dir, has_id, damage };
         if let Some(other) = here.insert(at.clone(), it) {
             strays.push((at, other.dir));
         }

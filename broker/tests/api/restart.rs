@@ -168,6 +168,7 @@ async fn what_lacked_files_is_tried_again_however_often_the_metadata_changes() {
         }
     };
     tokio::select! {
+        biased;
         came = timeout(Duration::from_secs(5), returned.changed()) => came.unwrap().unwrap(),
         () = news => {}
     }
@@ -266,6 +267,20 @@ fn of_two_folders_the_one_where_the_metadata_has_it_counts() {
     assert_eq!(broker.partition("t", 0).log().log_end(), 1);
     let aside = names(&*broker.disk, "/a");
     assert!(aside.len() == 1 && aside[0].ends_with("-stray"), "{aside:?}");
+}
+
+#[test]
+fn of_two_folders_that_the_metadata_does_not_tell_apart_the_whole_one_counts() {
+    let mut broker = Broker::with_dirs(Arc::default(), &["/a", "/b"], &[]);
+    broker.create("u", 1, &[]);
+    broker.create("t", 1, &[]);
+    append(&broker, "t", 0, batch(&["a"]));
+    assert_eq!(names(&*broker.disk, "/b"), ["t-0"]);
+    let disk = broker.disk.fork();
+    make_folder(&disk, "/a/t-0", "rot");
+    let broker = broker.restart(Arc::new(disk));
+    assert_eq!(broker.partition("t", 0).log().log_end(), 1);
+    assert_eq!(names(&*broker.disk, "/b"), ["t-0"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -65,7 +65,12 @@ impl Running {
 
     /// Whether it ended well. It has said its last line.
     pub(super) fn ends_well(mut self) -> bool {
-        while self.lines.recv_timeout(LIMIT).is_ok() {}
+        let why = loop {
+            if let Err(why) = self.lines.recv_timeout(LIMIT) {
+                break why;
+            }
+        };
+        assert_eq!(why, RecvTimeoutError::Disconnected, "it does not end");
         self.child.wait().unwrap().success()
     }
 }

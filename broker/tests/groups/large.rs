@@ -174,7 +174,9 @@ fn five_thousand_members_share_what_there_is() {
     let count =
         |owned: &[TopicPartitions]| owned.iter().map(|it| it.partitions.len()).sum::<usize>();
     // They enter, and then are heard of until each has its one partition.
+    let mut rounds = 0..1000; // Far more than it takes.
     while owned.iter().any(|it| count(it) != 1) {
+        assert!(rounds.next().is_some(), "they never settle");
         for number in 0..MEMBERS {
             let is_first = epochs[number] == 0;
             let mut request = ConsumerGroupHeartbeatRequest::default()

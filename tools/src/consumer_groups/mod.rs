@@ -152,7 +152,7 @@ fn check(args: &Args) -> Result<(), Failure> {
         }
     }
     let action = ACTIONS.iter().find(|action| args.has(action)).copied().unwrap_or_default();
-    for (flag, of) in [("state", ["describe", "list"]), ("type", ["list", "list"])] {
+    for (flag, of) in [("state", ["describe", "list"].as_slice()), ("type", &["list"])] {
         if args.has(flag) && !of.contains(&action) {
             return Err(Failure::Usage(format!(
                 "Option(s) [{flag}] are unavailable given other options on the command line"

@@ -89,7 +89,7 @@ impl<T> Context<T> {
         let why = reason(error);
         let is_late = error.rdkafka_error_code() == Some(RDKafkaErrorCode::MessageTimedOut);
         match self.refusal.lock().filter(|_| is_late) {
-            Some(code) => format!("{why}; the last answer to it: {}", refused(code)),
+            Some(code) => format!("{why}; the last refusal of any record: {}", refused(code)),
             None => why,
         }
     }

@@ -146,12 +146,15 @@ impl Stop {
         });
         let is_node = self.node_id.is_none_or(|wanted| {
             let ids = [NodeConfig::node_id().name, NodeConfig::broker_id().name];
-            // Who says none is 1.
-            ids.into_iter().find_map(of).unwrap_or("1").trim().parse() == Ok(wanted)
+            // What is said elsewhere, as in its environment, is not known: it is left alone.
+            ids.into_iter().find_map(of).is_some_and(|id| id.trim().parse() == Ok(wanted))
         });
         is_role && is_node
     }
 }
+
+/// What a broker is that has neither a file nor an image's environment.
+const STANDALONE: [&str; 2] = [NodeConfig::node_id().name, "1"];
 
 fn running(disk: &dyn Disk) -> Vec<Running> {
     let entries = disk.list(Path::new("/proc")).unwrap_or_default();
@@ -162,15 +165,23 @@ fn running(disk: &dyn Disk) -> Vec<Running> {
             let line = file::read(disk, &PathBuf::from(format!("/proc/{pid}/cmdline"))).ok()?;
             let line = String::from_utf8_lossy(&line).into_owned();
             let words: Vec<&str> = line.trim_end_matches('\0').split('\0').collect();
-            let (given, overrides) = told(served_with(&words)?);
-            let settings = given.and_then(|given| {
-                let from = PathBuf::from(format!("/proc/{pid}/cwd")).join(given);
-                properties::parse(&file::read(disk, &from).ok()?).ok()
-            });
-            let settings = settings.into_iter().flatten().map(|it| (it.name, it.value));
-            let pair = |text: &str| text.split_once('=').map(|(a, b)| (a.to_owned(), b.to_owned()));
+            let words = served_with(&words)?;
+            let (given, overrides) = told(words);
+            let pair = |text: &str| {
+                text.split_once('=').map(|(a, b)| (a.trim().to_owned(), b.trim().to_owned()))
+            };
+            let settings = match given {
+                Some(given) => {
+                    let from = PathBuf::from(format!("/proc/{pid}/cwd")).join(given);
+                    let said = file::read(disk, &from).ok();
+                    let said = said.and_then(|said| properties::parse(&said).ok());
+                    said.unwrap_or_default().into_iter().map(|it| (it.name, it.value)).collect()
+                }
+                None if words.iter().any(|word| word.starts_with("--image")) => Vec::new(),
+                None => vec![STANDALONE.map(str::to_owned).into()],
+            };
             let overrides = overrides.into_iter().filter_map(pair);
-            Some(Running { pid, settings: settings.chain(overrides).collect() })
+            Some(Running { pid, settings: settings.into_iter().chain(overrides).collect() })
         })
         .collect()
 }
@@ -194,7 +205,7 @@ fn served_with<'a, 'b>(words: &'b [&'a str]) -> Option<&'b [&'a str]> {
 
 /// The file that a broker's arguments name, and its overrides.
 fn told<'a>(arguments: &[&'a str]) -> (Option<&'a str>, Vec<&'a str>) {
-    const WITH_VALUE: [&str; 4] = ["--override", "--image", "--env-file", "--log-level"];
+    const WITH_VALUE: [&str; 5] = ["-name", "--override", "--image", "--env-file", "--log-level"];
     let (mut file, mut overrides) = (None, Vec::new());
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -237,6 +248,7 @@ mod tests {
         let line = "--override node.id=3 --log-level warn a.properties --override=k=v=w --image x";
         let words: Vec<_> = line.split(' ').collect();
         assert_eq!(told(&words), (Some("a.properties"), vec!["node.id=3", "k=v=w"]));
+        assert_eq!(told(&["-name", "x", "f"]), (Some("f"), Vec::new()));
         assert_eq!(told(&[]), (None, Vec::new()));
     }
 
@@ -252,5 +264,7 @@ mod tests {
         assert!(means(Some("controller"), Some(3)));
         assert!(!means(Some("broker"), Some(1)));
         assert!(!means(Some("nobody"), None));
+        let unknown = Running { pid: 7, settings: Vec::new() };
+        assert!(!Stop { process_role: None, node_id: Some(1) }.means(&unknown));
     }
 }

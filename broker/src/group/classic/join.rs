@@ -113,7 +113,10 @@ impl Turn<'_> {
 
     /// Whether what all members say of themselves can be in one record.
     fn has_room_to_say(&self, join: &Join<'_>) -> bool {
-        let others = self.group.say_bytes_but(&join.request.member_id);
+        // A static member that comes back takes its own place.
+        let old = join.instance().and_then(|it| self.group.by_instance.get(it));
+        let id = old.map_or(&*join.request.member_id, |id| &**id);
+        let others = self.group.say_bytes_but(id);
         let says = join.request.protocols.iter().map(|it| it.name.len() + it.metadata.len());
         others + says.sum::<usize>() <= self.record_bytes_max()
     }

@@ -99,8 +99,7 @@ impl Partition {
 
     /// The log has grown by `bytes`, to `end`, and perhaps beyond.
     pub(super) fn moved(self: &Arc<Partition>, bytes: u64, end: i64) {
-        let behind = self.unsynced.add(bytes);
-        if self.dir.appended(bytes, behind) {
+        if self.dir.appended(bytes, || self.unsynced.add(bytes)) {
             self.dir.write_back(Arc::clone(self) as _);
         }
         let (effects, is_visible) = {

@@ -45,8 +45,8 @@ impl Syncs for Partition {
             // under the sync says nothing of it, and one that lacked room has not begun.
             let is_untried = matches!(error, Error::Full(_)) && self.log.failure().is_none();
             if is_untried && self.takes_part() {
-                self.unsynced.add(behind);
                 self.dir.not_synced(behind);
+                self.unsynced.add(behind);
                 return false;
             }
             if self.takes_part() {

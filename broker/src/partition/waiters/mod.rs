@@ -3,7 +3,7 @@
 //! A waiting request is one `Wakeup`, whatever number of partitions it waits for. An append asks
 //! one atomic whether anybody waits, and pays nothing else when nobody does.
 
-use super::leader::{ACKS_ALL, ACKS_LEADER, Effects};
+use super::leader::{ACKS_ALL, Effects};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -162,9 +162,14 @@ impl Waiters {
 
     /// Nothing will be as anybody waits for it: leadership, deletion, a dead disk.
     pub fn wake_all(&self) {
-        self.wake_readers();
-        self.promised(ACKS_ALL, i64::MAX);
-        self.promised(ACKS_LEADER, i64::MAX);
+        if self.nobody() {
+            return;
+        }
+        let mut lists = self.lists.lock();
+        lists.readers.iter().for_each(|reader| reader.gain(UNKNOWN));
+        lists.for_all.release(i64::MAX);
+        lists.for_leader.release(i64::MAX);
+        self.count(&lists);
     }
 
     /// Pairs with the store in `count`: whoever registers looks at the partition afterwards, and

@@ -1,5 +1,6 @@
 //! Who is woken, and when.
 
+use super::super::leader::ACKS_LEADER;
 use super::*;
 use std::pin::pin;
 use std::task::{Context, Waker};

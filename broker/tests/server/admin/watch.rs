@@ -76,12 +76,7 @@ fn has(last: &Page, page: &Page, sample: &str, moves: Move) -> (bool, String) {
 
 impl Watch<'_> {
     pub(super) fn new(world: &World) -> Watch<'_> {
-        Watch::from(world, Page::new())
-    }
-
-    /// What is seen first has moved since `last`.
-    pub(super) fn from(world: &World, last: Page) -> Watch<'_> {
-        Watch { world, last, seen: Seen::default() }
+        Watch { world, last: Page::new(), seen: Seen::default() }
     }
 
     pub(super) fn end(self) -> Seen {
