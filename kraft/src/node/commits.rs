@@ -14,26 +14,19 @@ pub trait Elected: Debug + Send + Sync {
     fn elected(&self, unclean: u64, took: Duration);
 }
 
-/// The leaders that a decision elects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Elections {
-    leaders: u64,
-    unclean: u64,
-}
-
-impl Elections {
-    pub(super) fn of(records: &[Record]) -> Elections {
-        let mut elections = Elections::default();
-        for record in records {
-            if let Record::PartitionChange(change) = record
-                && 0 <= change.leader
-            {
-                elections.leaders += 1;
-                elections.unclean += u64::from(change.leader_recovery_state == RECOVERING);
-            }
+/// Of the leaders that a decision elects, how many may lack what was acknowledged; None: it elects
+/// none.
+pub(super) fn unclean_elections(records: &[Record]) -> Option<u64> {
+    let mut unclean = None;
+    for record in records {
+        if let Record::PartitionChange(change) = record
+            && 0 <= change.leader
+        {
+            let more = u64::from(change.leader_recovery_state == RECOVERING);
+            *unclean.get_or_insert(0) += more;
         }
-        elections
     }
+    unclean
 }
 
 /// Since the start, or between two readings.
@@ -74,11 +67,10 @@ impl CommitCounter {
         self.told.get_or_init(|| told);
     }
 
-    pub(super) fn count(&self, records: u64, elections: Elections, took: Duration) {
-        if 0 < elections.leaders
-            && let Some(told) = self.told.get()
-        {
-            told.elected(elections.unclean, took);
+    /// `unclean`: see [`unclean_elections`].
+    pub(super) fn count(&self, records: u64, unclean: Option<u64>, took: Duration) {
+        if let (Some(unclean), Some(told)) = (unclean, self.told.get()) {
+            told.elected(unclean, took);
         }
         let micros = u64::try_from(took.as_micros()).unwrap_or(0);
         self.decisions.fetch_add(1, Ordering::Relaxed);

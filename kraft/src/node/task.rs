@@ -2,7 +2,7 @@
 //! decided before it, and is answered when all of that is committed.
 
 use super::batches::{self, Batch};
-use super::commits::{CommitCounter, Elections};
+use super::commits::{CommitCounter, unclean_elections};
 use super::error::AskError;
 use crate::controller::{Decide, Decision, Now, State, bootstrap_records};
 use crate::env::Env;
@@ -229,7 +229,7 @@ impl Task {
     ) -> Result<BoxFuture<'static, Result<(), Stopped>>, AskError> {
         let now_ms = self.env.clock.wall_ms();
         let (count, began) = (records.len() as u64, self.env.clock.monotonic());
-        let elections = Elections::of(&records);
+        let unclean = unclean_elections(&records);
         let batches = batches::of(records, is_atomic, &self.image, now_ms);
         let batches = batches.map_err(AskError::Contradiction)?;
         // Before anything is written: the log must never hold what cannot be applied.
@@ -251,7 +251,7 @@ impl Task {
         Ok(Box::pin(async move {
             committed.await?;
             if 0 < count {
-                commits.count(count, elections, clock.monotonic().saturating_sub(began));
+                commits.count(count, unclean, clock.monotonic().saturating_sub(began));
             }
             Ok(())
         }))

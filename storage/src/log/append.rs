@@ -298,7 +298,7 @@ impl Log {
     /// How many producers are known; while somebody appends, how many were a moment ago.
     pub fn producer_count(&self) -> usize {
         if let Some(writer) = self.writer.try_lock() {
-            self.producers_seen.store(writer.producers.iter().count(), Ordering::Relaxed);
+            self.producers_seen.store(writer.producers.len(), Ordering::Relaxed);
         }
         self.producers_seen.load(Ordering::Relaxed)
     }

@@ -29,10 +29,7 @@ impl Log {
         }
         let epochs = self.epochs.read().clone();
         let saved = epochs.save(&*self.home.disk, &self.home.dir());
-        if saved.is_err() {
-            self.epochs_unsaved.store(true, Ordering::Release);
-        }
-        match saved {
+        match saved.inspect_err(|_| self.epochs_unsaved.store(true, Ordering::Release)) {
             Ok(()) => Ok(true),
             Err(error) if is_shortage(&error) => Ok(false),
             Err(error) => Err(error.into()),

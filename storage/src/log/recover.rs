@@ -4,7 +4,7 @@ use super::append;
 use super::config::Open;
 use super::outcome::{Cut, Recovery};
 use super::validate;
-use crate::disk::Entry;
+use crate::disk::{Entry, sync_dir};
 use crate::epoch::LeaderEpochs;
 use crate::error::Error;
 use crate::producer::{EndedTxn, Producers};
@@ -114,7 +114,7 @@ fn tidy_up(home: &Home, recovery: &mut Recovery) -> Result<Names, Error> {
         }
         recovery.leftovers += 1;
     }
-    home.disk.sync_dir(&home.dir())?;
+    sync_dir(&*home.disk, &home.dir())?;
     without_orphans(home, list(home)?, recovery)
 }
 
@@ -279,7 +279,7 @@ fn drop_behind(home: &Home, segments: &mut Vec<Segment>, index: usize) -> io::Re
         bytes += segment.file().size()?;
         remove_files(home, segment.base())?;
     }
-    home.disk.sync_dir(&home.dir())?;
+    sync_dir(&*home.disk, &home.dir())?;
     Ok(bytes)
 }
 

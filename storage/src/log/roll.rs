@@ -41,11 +41,9 @@ impl Log {
         let first = match writer.first_timestamp {
             Some(first) => first,
             None => {
-                let first = match writer.active.first_timestamp() {
-                    Ok(first) => first.unwrap_or(-1),
-                    Err(error) => return Err(self.offline(error.into())),
-                };
-                *writer.first_timestamp.insert(first)
+                let found = writer.active.first_timestamp();
+                let found = found.map_err(|error| self.offline(error.into()))?;
+                *writer.first_timestamp.insert(found.unwrap_or(-1))
             }
         };
         Ok(if 0 <= first {

@@ -53,7 +53,7 @@ impl Log {
             return Ok(());
         }
         if self.owes_epochs() || self.owes_aborted() {
-            // With the flush that makes them so.
+            // With the flush that makes them so, if that has room; else with a later one.
             self.unsnapshotted_bytes.fetch_max(SNAPSHOT_EVERY_BYTES, Ordering::Relaxed);
             return Ok(());
         }

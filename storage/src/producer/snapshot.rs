@@ -3,7 +3,7 @@
 //! Kafka's form keeps only the last batch of each producer.
 
 use super::{BatchMark, Producer, Producers};
-use crate::disk::{self, Disk};
+use crate::disk::{self, Disk, sync_dir};
 use crate::error::Error;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub fn write(disk: &dyn Disk, dir: &Path, producers: &Producers, sync: bool) -> 
     file.write_all_at(0, &encode(producers))?;
     if sync {
         file.sync()?;
-        disk.sync_dir(dir)?;
+        sync_dir(disk, dir)?;
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ pub fn load_latest(
     if one_misled {
         // If it came back when the log has reached its offset again, by other batches, it would
         // know what never was.
-        disk.sync_dir(dir)?;
+        sync_dir(disk, dir)?;
     }
     Ok(found.unwrap_or_else(|| Producers::starting_at(log_start)))
 }
@@ -132,7 +132,7 @@ pub fn remove_strays(
 /// Removes the snapshots behind an offset, durably: the log was cut there.
 pub fn remove_after(disk: &dyn Disk, dir: &Path, offset: i64) -> io::Result<()> {
     remove_if(disk, dir, |at| offset < at)?;
-    disk.sync_dir(dir)
+    sync_dir(disk, dir)
 }
 
 fn remove_if(disk: &dyn Disk, dir: &Path, goes: impl Fn(i64) -> bool) -> io::Result<()> {

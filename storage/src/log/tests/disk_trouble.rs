@@ -67,6 +67,24 @@ fn a_segment_that_could_not_begin_is_not_there_when_the_old_one_goes_on() {
     }
 }
 
+/// Asked again, it may say yes to what is lost.
+#[test]
+fn a_sync_of_the_folder_that_found_no_room_is_never_forgiven() {
+    let mut met = 0;
+    for after in 0..10 {
+        let (log, disk) = log(LogConfig::default());
+        append_each(&log, 3);
+        log.roll(NOW).unwrap();
+        let before = disk.count(Operation::SyncDir);
+        disk.fail(Fault { after, os_error: 28, ..Fault::eio(Operation::SyncDir) });
+        let flushed = log.flush(log.log_end());
+        let is_met = after < disk.count(Operation::SyncDir) - before;
+        assert_eq!(flushed.is_err(), is_met, "{after}: {flushed:?}");
+        met += u32::from(is_met);
+    }
+    assert!(1 < met, "that of the snapshot too");
+}
+
 #[test]
 fn a_failed_write_back_is_a_failed_sync() {
     let (log, disk) = log(LogConfig::default());
