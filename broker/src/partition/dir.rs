@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use storage::disk::Disk;
+use storage::error::is_shortage;
+use storage::last_stop::LastStop;
 use storage::log::Origin;
 use storage::log_dir::LogDir;
 
@@ -23,6 +25,9 @@ pub(super) const LOG_BEHIND_BYTES: u64 = 32 << 20;
 /// The same for all logs of a directory together, of which many may have a little each: a stop syncs
 /// what is left of them.
 const DIR_BEHIND_BYTES: u64 = 64 << 20;
+/// However fast it comes, no more may be unsynced: a start after a crash of the machine checks it in
+/// seconds, and a stop syncs it.
+const DIR_FAR_BYTES: u64 = 3 << 30;
 /// The room of the disk is looked at again after so many bytes, besides every second.
 const SPACE_STEP_BYTES: u64 = 4 << 20;
 /// What the records of coordinators leave of the reserve: the metadata log goes on with it, so that
@@ -41,8 +46,8 @@ pub trait Syncs: Debug + Send + Sync {
 
 /// Something that grows, and should be handed to the device bit by bit.
 pub trait Lags: Debug + Send + Sync {
-    /// Hands on what it holds now.
-    fn write_back(&self);
+    /// Hands on what it holds now, up to `most` bytes; returns how many it were.
+    fn write_back(&self, most: u64) -> u64;
 }
 
 /// One directory of `log.dirs`.
@@ -53,8 +58,10 @@ pub struct Dir {
     pub id: Uuid,
     /// None: it could not be opened when the process started.
     log_dir: Option<Arc<LogDir>>,
-    /// Everything in it was closed and synced when the last process stopped.
-    pub was_clean: bool,
+    /// How the last process that used it came to its end.
+    pub last_stop: LastStop,
+    /// It is marked as one whose logs hold what they should.
+    is_marked: AtomicBool,
     /// What a start reads to know where each log stands.
     pub checkpoints: Checkpoints,
     /// `highwater.log.dir.reserve.bytes`
@@ -72,6 +79,8 @@ pub struct Dir {
     behind: AtomicU64,
     /// Bytes appended since the start.
     written: AtomicU64,
+    /// More comes than is handed on: for now that is left to the kernel.
+    is_flooded: AtomicBool,
     /// Of all partitions that are or were in it.
     pub traffic: TotalTraffic,
     /// How long syncs of its logs took.
@@ -116,13 +125,14 @@ impl Queue {
 }
 
 impl Dir {
-    /// `was_clean`: the mark of a clean stop was found, and removed.
-    pub fn new(log_dir: Arc<LogDir>, was_clean: bool, reserve_bytes: u64) -> Dir {
+    /// `last_stop`: as its marks tell, of which that of a clean stop was removed.
+    pub fn new(log_dir: Arc<LogDir>, last_stop: LastStop, reserve_bytes: u64) -> Dir {
         let id = log_dir.id().unwrap_or(Uuid::ZERO);
         let disk = Arc::clone(log_dir.disk());
         let mut dir = Dir::empty(disk, log_dir.path(), id);
         dir.log_dir = Some(log_dir);
-        dir.was_clean = was_clean;
+        dir.last_stop = last_stop;
+        dir.is_marked = AtomicBool::new(last_stop == LastStop::Killed);
         dir.set_reserve(reserve_bytes);
         dir
     }
@@ -140,7 +150,8 @@ impl Dir {
             path: path.to_owned(),
             id,
             log_dir: None,
-            was_clean: false,
+            last_stop: LastStop::Crashed,
+            is_marked: AtomicBool::new(false),
             checkpoints: Checkpoints::default(),
             reserve_bytes: AtomicU64::new(0),
             failure: OnceLock::new(),
@@ -150,6 +161,7 @@ impl Dir {
             is_short: AtomicBool::new(false),
             behind: AtomicU64::new(0),
             written: AtomicU64::new(0),
+            is_flooded: AtomicBool::new(false),
             traffic: TotalTraffic::default(),
             syncs: Timer::default(),
             queue: Mutex::default(),
@@ -161,6 +173,31 @@ impl Dir {
     /// The folder that this process holds, while it can be used.
     pub fn log_dir(&self) -> Option<&Arc<LogDir>> {
         self.log_dir.as_ref().filter(|_| self.failure().is_none())
+    }
+
+    /// Marks it as one whose logs hold what they should, once.
+    pub(super) fn mark_running(&self) {
+        let Some(log_dir) = self.log_dir() else { return };
+        if self.is_marked.load(Ordering::Relaxed) {
+            return;
+        }
+        match log_dir.mark_running() {
+            Ok(()) => {
+                self.is_marked.store(true, Ordering::Relaxed);
+                if self.failure().is_some() {
+                    self.unmark(log_dir); // It failed meanwhile.
+                }
+            }
+            // Without the mark a start checks more, and that is all.
+            Err(error) if is_shortage(&error) => {}
+            Err(error) => tracing::warn!("{} could not be marked: {error}", self.path.display()),
+        }
+    }
+
+    fn unmark(&self, log_dir: &LogDir) {
+        if let Err(error) = log_dir.unmark_running() {
+            tracing::error!("{} keeps its mark: {error}", self.path.display());
+        }
     }
 
     /// Why it is offline, if it is.
@@ -176,6 +213,7 @@ impl Dir {
         }
         if let Some(log_dir) = &self.log_dir {
             log_dir.go_offline(reason);
+            self.unmark(log_dir);
         }
         tracing::error!("Stopping serving logs in dir {}: {reason}", self.path.display());
         if let Some(told) = self.on_failure.get() {
@@ -291,7 +329,8 @@ impl Dir {
     pub(super) fn appended(&self, bytes: u64, add: impl FnOnce() -> u64) -> bool {
         let before = self.behind.fetch_add(bytes, Ordering::Relaxed);
         let log_behind = add();
-        if before < DIR_BEHIND_BYTES && DIR_BEHIND_BYTES <= before + bytes {
+        let has_passed = |border| before < border && border <= before + bytes;
+        if has_passed(DIR_BEHIND_BYTES) || has_passed(DIR_FAR_BYTES) {
             self.queue.lock().all_behind = true;
             self.wake.notify_one();
         }
@@ -299,7 +338,42 @@ impl Dir {
         if written / SPACE_STEP_BYTES != (written + bytes) / SPACE_STEP_BYTES {
             self.look_for_room();
         }
-        log_behind.saturating_sub(bytes) / WRITE_BACK_BYTES != log_behind / WRITE_BACK_BYTES
+        !self.is_flooded.load(Ordering::Relaxed)
+            && log_behind.saturating_sub(bytes) / WRITE_BACK_BYTES != log_behind / WRITE_BACK_BYTES
+    }
+
+    /// Bytes appended since the start.
+    pub(super) fn written_bytes(&self) -> u64 {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether more comes than is handed on; then no log asks for that.
+    pub(super) fn set_flooded(&self, is_flooded: bool) {
+        self.is_flooded.store(is_flooded, Ordering::Relaxed);
+    }
+
+    /// Notes that a log that was just opened holds so much that may not be durable.
+    pub(super) fn found_unsynced(&self, bytes: u64) {
+        let before = self.behind.fetch_add(bytes, Ordering::Relaxed);
+        if DIR_BEHIND_BYTES <= before + bytes {
+            self.queue.lock().all_behind = true;
+            self.wake.notify_one();
+        }
+    }
+
+    /// Whether the logs hold too much to wait for more.
+    pub(super) fn is_behind(&self) -> bool {
+        DIR_BEHIND_BYTES <= self.behind.load(Ordering::Relaxed)
+    }
+
+    /// Whether they hold so much that it must be synced, whatever comes meanwhile.
+    pub(super) fn is_too_far_behind(&self) -> bool {
+        DIR_FAR_BYTES <= self.behind.load(Ordering::Relaxed)
+    }
+
+    /// Whether they still hold half of that.
+    pub(super) fn is_half_too_far_behind(&self) -> bool {
+        DIR_FAR_BYTES / 2 <= self.behind.load(Ordering::Relaxed)
     }
 
     /// Notes that `bytes` are durable now, or gone.
@@ -326,7 +400,7 @@ impl Dir {
     /// Bytes that became durable since the start.
     pub(super) fn synced_bytes(&self) -> u64 {
         let behind = self.behind.load(Ordering::Relaxed);
-        self.written.load(Ordering::Relaxed).saturating_sub(behind)
+        self.written_bytes().saturating_sub(behind)
     }
 
     /// Somebody waits for `log` to be durable.
@@ -370,13 +444,6 @@ impl Dir {
             behind: queue.behind.pop_front(),
             all_behind: std::mem::take(&mut queue.all_behind),
             stop: queue.stop,
-        }
-    }
-
-    /// Has the flusher look at all logs again, if they still hold much.
-    pub(super) fn look_again(&self) {
-        if DIR_BEHIND_BYTES <= self.behind.load(Ordering::Relaxed) {
-            self.queue.lock().all_behind = true;
         }
     }
 
@@ -464,6 +531,30 @@ mod tests {
         let step = WRITE_BACK_BYTES / 2;
         let asked: Vec<_> = (1..=4).map(|count| dir.appended(step, || count * step)).collect();
         assert_eq!(asked, [false, true, false, true]);
+    }
+
+    #[test]
+    fn a_flood_asks_for_nothing_until_there_is_too_much_of_it() {
+        let dir = dir();
+        dir.set_flooded(true);
+        let appended = |bytes| dir.appended(bytes, || bytes);
+        assert!(!appended(WRITE_BACK_BYTES) && !appended(DIR_FAR_BYTES - WRITE_BACK_BYTES - 1));
+        dir.next_work(Duration::ZERO);
+        assert!(!dir.is_too_far_behind());
+        dir.appended(1, || 1);
+        assert!(dir.next_work(Duration::ZERO).all_behind && dir.is_too_far_behind());
+        dir.synced(DIR_FAR_BYTES);
+        dir.set_flooded(false);
+        assert!(dir.appended(WRITE_BACK_BYTES, || WRITE_BACK_BYTES));
+    }
+
+    #[test]
+    fn what_a_start_finds_unsynced_is_looked_at_if_it_is_much() {
+        let dir = dir();
+        dir.found_unsynced(DIR_BEHIND_BYTES - 1);
+        assert!(!dir.next_work(Duration::ZERO).all_behind && !dir.is_behind());
+        dir.found_unsynced(1);
+        assert!(dir.next_work(Duration::ZERO).all_behind && dir.is_behind());
     }
 
     #[test]

@@ -6,12 +6,14 @@ use crate::partition::{Dir, Offline, Partition, Place};
 use kraft::image::Image;
 use protocol::ids::{TopicPartition, Uuid};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Builder;
 use storage::checkpoint::{LOG_START, Offsets, RECOVERY_POINT, REPLICATION};
 use storage::error::{Error, is_out_of_files};
+use storage::last_stop::LastStop;
 use storage::log::{Log, LogConfig, Open, Recovery};
 use storage::log_dir::{LogDir, Suffix};
 use storage::partition_metadata;
@@ -343,7 +345,7 @@ fn open(
     };
     let now_ms = parts.env.clock.wall_ms();
     let new = Open {
-        clean: dir.was_clean,
+        last_stop: last_stop(dir, log_dir, &path)?,
         producer_id_expiration_ms: i64::from(parts.config.load().values.producer.id_expiration_ms),
         jitter: parts.env.rng.next_u64(),
         ..Open::new(Arc::clone(log_dir.disk()), path, Arc::clone(&it.config), now_ms)
@@ -361,7 +363,15 @@ fn open(
         report(&it.at, &recovery);
         log
     };
-    Ok(Arc::new(Partition::new(it.at.clone(), it.topic_id, Arc::clone(dir), Arc::new(log))))
+    let partition = Partition::new(it.at.clone(), it.topic_id, Arc::clone(dir), Arc::new(log));
+    partition.note_unsynced();
+    Ok(Arc::new(partition))
+}
+
+/// What the directory's mark says holds for what shares its page cache.
+fn last_stop(dir: &Dir, log_dir: &LogDir, folder: &Path) -> Result<LastStop, Error> {
+    let is_anothers = dir.last_stop == LastStop::Killed && !log_dir.shares_cache_with(folder)?;
+    Ok(if is_anothers { LastStop::Crashed } else { dir.last_stop })
 }
 
 /// Says what a crash took, and what is damaged.

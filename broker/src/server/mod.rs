@@ -24,7 +24,7 @@ use crate::coordinator::{Coordinator, World};
 use crate::metrics::{Metrics, State};
 use crate::net::Roster;
 use crate::partition::Dir;
-use crate::partition::upkeep::{Chore, Chores, Upkeep};
+use crate::partition::upkeep::{Chores, Upkeep};
 use crate::reconcile::{Parts, Reconciler};
 use control::Control;
 use directories::Directories;
@@ -88,7 +88,7 @@ impl Broker {
             let start = move || {
                 let reconciler = Reconciler::start(parts, image);
                 // Before anybody is served, or told that the broker is ready.
-                chores.run(Chore::Space);
+                chores.logs_are_open();
                 reconciler
             };
             blocking(start).await?
@@ -247,10 +247,10 @@ async fn start_node(
 fn open_dirs(config: &BrokerConfig, env: &Env, held: &Directories) -> (Arc<[Arc<Dir>]>, i64) {
     let reserve = u64::try_from(config.values.own.log_dir_reserve_bytes).unwrap_or(0);
     let mut epochs = Vec::new();
-    let mut open = |dir: &Arc<LogDir>| match dir.take_clean_shutdown() {
-        Ok(mark) => {
-            epochs.push(mark);
-            Dir::new(Arc::clone(dir), mark.is_some(), reserve)
+    let mut open = |dir: &Arc<LogDir>| match dir.take_last_stop() {
+        Ok((last_stop, epoch)) => {
+            epochs.push(epoch);
+            Dir::new(Arc::clone(dir), last_stop, reserve)
         }
         Err(error) => {
             error!("Log directory {} is offline: {error}", dir.path().display());

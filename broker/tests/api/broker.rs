@@ -112,9 +112,9 @@ impl Broker {
                 }
             };
             let log_dir = Arc::new(log_dir.unwrap());
-            let was_clean = log_dir.take_clean_shutdown().unwrap().is_some();
+            let (last_stop, _) = log_dir.take_last_stop().unwrap();
             let reserve = config.load().values.own.log_dir_reserve_bytes;
-            Arc::new(Dir::new(log_dir, was_clean, reserve.try_into().unwrap()))
+            Arc::new(Dir::new(log_dir, last_stop, reserve.try_into().unwrap()))
         });
         let dirs: Arc<[Arc<Dir>]> = dirs.collect();
         let (table, doomed) = (Arc::<Table>::default(), Arc::<Doomed>::default());
@@ -146,6 +146,7 @@ impl Broker {
         };
         let parts = Parts { node_id: NODE, env, table, dirs: Arc::clone(&dirs), doomed, config };
         let reconciler = Reconciler::start(parts, Arc::new(image.clone()));
+        ctx.upkeep.logs_are_open();
         Broker { ctx, disk, clock, image, images, reconciler }
     }
 

@@ -11,7 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::disk::Disk;
-use storage::disk::sim::{Fault, Operation};
+use storage::disk::sim::{Fault, Operation, SimDisk};
+use storage::last_stop::LastStop;
 use tokio::sync::watch;
 use tokio::time::{interval, timeout};
 
@@ -50,6 +51,36 @@ fn after_a_power_cut_a_synced_record_is_there() {
         let end = again.partition("t", 0).log().log_end();
         assert!([1, 2].contains(&end), "seed {seed}: {end}");
     }
+}
+
+/// What a start on `disk` takes the end of the process before for.
+fn last_stop(broker: &Broker, disk: SimDisk) -> LastStop {
+    Broker::with_image(Arc::new(disk), broker.image.clone()).ctx.dirs[0].last_stop
+}
+
+#[test]
+fn a_start_relies_on_what_a_killed_process_wrote_and_not_on_what_a_crash_left() {
+    let broker = Broker::with_topic(1);
+    append(&broker, "t", 0, batch(&["a"]));
+    assert_eq!(last_stop(&broker, broker.disk.crash(0)), LastStop::Crashed);
+    assert_eq!(last_stop(&broker, broker.disk.fork()), LastStop::Killed);
+    let disk = Arc::new(broker.disk.fork());
+    let broker = broker.restart(disk);
+    assert_eq!(last_stop(&broker, broker.disk.fork()), LastStop::Killed, "killed again");
+    let disk = Arc::new(broker.disk.crash(1));
+    let broker = broker.restart(disk);
+    assert_eq!(last_stop(&broker, broker.disk.fork()), LastStop::Killed, "all was checked");
+    broker.ctx.dirs[0].fail("a write failed");
+    assert_eq!(last_stop(&broker, broker.disk.fork()), LastStop::Crashed);
+}
+
+#[test]
+fn what_was_not_looked_at_after_a_crash_is_not_relied_on() {
+    let mut broker = short_of_files(|disk| disk.crash(0));
+    assert_eq!(last_stop(&broker, broker.disk.fork()), LastStop::Crashed);
+    broker.reconciler.try_again();
+    broker.ctx.upkeep.run(Chore::RecoveryPoints);
+    assert_eq!(last_stop(&broker, broker.disk.fork()), LastStop::Killed);
 }
 
 #[test]
@@ -106,15 +137,16 @@ fn a_topic_made_again_begins_at_0_wherever_the_old_one_began() {
     assert_eq!(ends(&broker), (0, 1));
 }
 
-/// A broker that had too few files to open `t` when it started, and what it should know of it.
-fn short_of_files() -> Broker {
+/// A broker that had too few files to open `t` when it started on what `left` leaves of a disk, and
+/// what it should know of it.
+fn short_of_files(left: impl FnOnce(&SimDisk) -> SimDisk) -> Broker {
     let broker = Broker::with_topic(1);
     append(&broker, "t", 0, batch(&["a", "b", "c"]));
     broker.partition("t", 0).log().delete_records_before(2).unwrap();
     broker.partition("t", 0).sync();
     broker.ctx.upkeep.run(Chore::LogStarts);
     broker.ctx.upkeep.run(Chore::RecoveryPoints);
-    let disk = Arc::new(broker.disk.fork());
+    let disk = Arc::new(left(&broker.disk));
     let below = "/data/t-0/00000000000000000000.log".into();
     disk.fail(Fault { operation: Operation::Open, below, after: 0, os_error: 24 });
     let broker = broker.restart(disk);
@@ -124,7 +156,7 @@ fn short_of_files() -> Broker {
 
 #[test]
 fn what_could_not_be_opened_keeps_its_place_in_the_checkpoints() {
-    let mut broker = short_of_files();
+    let mut broker = short_of_files(SimDisk::fork);
     append_to_another(&mut broker);
     for chore in [Chore::LogStarts, Chore::RecoveryPoints, Chore::Watermarks] {
         broker.ctx.upkeep.run(chore);
@@ -143,11 +175,11 @@ fn append_to_another(broker: &mut Broker) {
 #[test]
 fn a_directory_is_called_clean_when_all_in_it_was_looked_at() {
     let clean = |broker: &Broker| broker.look_after().stop().len();
-    assert_eq!(clean(&short_of_files()), 0);
-    let mut broker = short_of_files();
+    assert_eq!(clean(&short_of_files(SimDisk::fork)), 0);
+    let mut broker = short_of_files(SimDisk::fork);
     broker.reconciler.try_again();
     assert_eq!(clean(&broker), 1, "it could be opened then");
-    let mut broker = short_of_files();
+    let mut broker = short_of_files(SimDisk::fork);
     let id = broker.image.topic("t").unwrap().id;
     broker.delete(id);
     assert_eq!(clean(&broker), 1, "nobody will open it");
@@ -155,7 +187,7 @@ fn a_directory_is_called_clean_when_all_in_it_was_looked_at() {
 
 #[tokio::test(start_paused = true)]
 async fn what_lacked_files_is_tried_again_however_often_the_metadata_changes() {
-    let Broker { ctx, mut image, reconciler, .. } = short_of_files();
+    let Broker { ctx, mut image, reconciler, .. } = short_of_files(SimDisk::fork);
     let (sender, receiver) = watch::channel(Arc::new(image.clone()));
     let following = tokio::spawn(follow(reconciler, receiver));
     let mut returned = ctx.partitions.returned();
@@ -179,7 +211,7 @@ async fn what_lacked_files_is_tried_again_however_often_the_metadata_changes() {
 
 #[test]
 fn a_topic_may_be_made_again_although_the_old_one_could_not_be_opened() {
-    let mut broker = short_of_files();
+    let mut broker = short_of_files(SimDisk::fork);
     let old = broker.image.topic("t").unwrap().id;
     broker.delete(old);
     broker.create("t", 1, &[]);
@@ -378,7 +410,7 @@ fn a_clean_stop_leaves_nothing_to_check() {
     for seed in 0..5 {
         let disk = Arc::new(broker.disk.crash(seed));
         let again = Broker::with_image(disk, broker.image.clone());
-        assert!(again.ctx.dirs[0].was_clean);
+        assert_eq!(again.ctx.dirs[0].last_stop, LastStop::Clean);
         assert_eq!(bases(said(&again.ask(&of("t", 0, 0), 12))), [0], "seed {seed}");
     }
 }

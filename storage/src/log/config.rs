@@ -2,6 +2,7 @@
 //! units of their names.
 
 use crate::disk::Disk;
+use crate::last_stop::LastStop;
 use protocol::compression::Codec;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -123,8 +124,7 @@ pub struct Open {
     pub config: Arc<LogConfig>,
     /// Wall clock, in milliseconds.
     pub now_ms: i64,
-    /// The log directory was closed cleanly: what stands there is trusted.
-    pub clean: bool,
+    pub last_stop: LastStop,
     /// As it was checkpointed; 0 without.
     pub recovery_point: i64,
     /// As it was checkpointed; 0 without. A new log begins there.
@@ -146,7 +146,7 @@ impl Open {
             dir,
             config,
             now_ms,
-            clean: false,
+            last_stop: LastStop::Crashed,
             recovery_point: 0,
             log_start_offset: 0,
             high_watermark: 0,

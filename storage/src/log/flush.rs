@@ -4,6 +4,7 @@ use super::Log;
 use crate::error::{Error, is_out_of_files};
 use crate::partition_metadata;
 use crate::producer::Producers;
+use crate::segment::{Located, Segment};
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -22,12 +23,19 @@ impl Log {
         self.sync_all(self.due_snapshot())
     }
 
-    /// Hands what was appended to the device, so that the next flush finds little to do. Takes no
-    /// lock; nothing is durable by it. A failure is one of a flush.
-    pub fn write_back(&self) -> Result<(), Error> {
-        let segments = self.segments.load();
-        let Some(active) = segments.last() else { return Ok(()) };
-        active.write_out().map_err(|error| self.disk_failed(error))
+    /// Hands what was appended to the device, up to `most` bytes of it, so that the next flush finds
+    /// little to do; returns how many it were. Takes no lock; nothing is durable by it. A failure is
+    /// one of a flush.
+    pub fn write_back(&self, most: u64) -> Result<u64, Error> {
+        let from = self.recovery_point();
+        let mut handed = 0;
+        for segment in self.segments.load().iter().filter(|it| from < it.end().0) {
+            if handed < most {
+                let more = segment.write_out(most - handed);
+                handed += more.map_err(|error| self.disk_failed(error))?;
+            }
+        }
+        Ok(handed)
     }
 
     /// The caller holds `flushing`, and `snapshot` is of what was appended by now.
@@ -70,6 +78,20 @@ impl Log {
             self.write_snapshot(&snapshot)?;
         }
         Ok(self.recovery_point())
+    }
+
+    /// How many bytes no flush is known to have made durable.
+    pub fn unsynced_bytes(&self) -> u64 {
+        let from = self.recovery_point();
+        let of = |segment: &Segment| {
+            let synced = match segment.locate(&self.home, from.max(segment.base())) {
+                Ok(Located::At { position, .. }) => position,
+                Ok(Located::Damaged(_) | Located::Behind) | Err(_) => 0,
+            };
+            segment.size().saturating_sub(synced)
+        };
+        let segments = self.segments.load();
+        segments.iter().filter(|it| from < it.end().0).map(|it| of(it)).sum()
     }
 
     /// Whether `flush.messages` or `flush.ms` ask for a flush.

@@ -8,6 +8,7 @@ use super::writer::Writer;
 use crate::disk;
 use crate::epoch::LeaderEpochs;
 use crate::error::Error;
+use crate::last_stop::LastStop;
 use crate::producer::{Producers, snapshot};
 use crate::segment::{Home, Segment};
 use arc_swap::ArcSwap;
@@ -29,8 +30,8 @@ struct Found {
 }
 
 impl Log {
-    /// Opens a log, or makes a new one. After an unclean stop this reads what was written since the
-    /// recovery point, and no more.
+    /// Opens a log, or makes a new one. After a crash this reads what was written since the recovery
+    /// point, and no more; if only the process ended, no more than what no index covers.
     pub fn open(open: Open) -> Result<(Log, Recovery), Error> {
         disk::mkdir_all(&*open.disk, &open.dir)?;
         let home = home(&open);
@@ -78,7 +79,8 @@ fn found(home: &Home, open: &Open, recovery: &mut Recovery) -> Result<Found, Err
     let mut producers = snapshot::load_latest(&*open.disk, &dir, range, expiry, is_base)?;
     let newest = producers.end();
     let was = epochs.clone();
-    if !open.clean {
+    let is_clean = open.last_stop == LastStop::Clean;
+    if !is_clean {
         // A process that died may have left them to be synced by this one.
         home.names_unsynced.store(true, Ordering::Release);
         home.id_unsynced.store(true, Ordering::Release);
@@ -87,7 +89,7 @@ fn found(home: &Home, open: &Open, recovery: &mut Recovery) -> Result<Found, Err
     let known = epochs.get_or_insert_default();
     let replayed = recover::replay(home, segments, from, (&mut producers, known))?;
     // What a snapshot has seen is in the indexes, see `Log::snapshot_at_end`.
-    let border = if open.clean { i64::MAX } else { open.recovery_point.max(newest) };
+    let border = if is_clean { i64::MAX } else { open.recovery_point.max(newest) };
     recover::mend_aborted(home, segments, border, &replayed.aborted)?;
     producers.expire(open.now_ms, open.producer_id_expiration_ms);
     let mut epochs = epochs.unwrap_or_default();
@@ -100,7 +102,7 @@ fn found(home: &Home, open: &Open, recovery: &mut Recovery) -> Result<Found, Err
     // What was deleted may be what it is.
     let damages = segments.iter().flat_map(|segment| segment.damages());
     recovery.damaged = damages.filter(|damage| log_start < damage.next_offset).collect();
-    let recovery_point = if open.clean { log_end } else { open.recovery_point.min(log_end) };
+    let recovery_point = if is_clean { log_end } else { open.recovery_point.min(log_end) };
     Ok(Found {
         loaded,
         recovery_point,

@@ -7,6 +7,7 @@ use super::validate;
 use crate::disk::{Entry, sync_dir};
 use crate::epoch::LeaderEpochs;
 use crate::error::Error;
+use crate::last_stop::LastStop;
 use crate::producer::{EndedTxn, Producers};
 use crate::segment::name::{Fate, Kind, Name, OF_A_SEGMENT};
 use crate::segment::recent::Mark;
@@ -192,20 +193,27 @@ fn recover_tail(
     let Some(last) = segments.len().checked_sub(1) else { return Ok(open.log_start_offset) };
     // The segment that holds the recovery point, and all behind it.
     let holds = segments.partition_point(|it| it.base() <= open.recovery_point).saturating_sub(1);
-    let mut first = if open.clean { last } else { holds };
+    let is_clean = open.last_stop == LastStop::Clean;
+    let mut first = if is_clean { last } else { holds };
     // What is empty may be there in vain, see below: the one before says so.
-    while !open.clean && 0 < first && segments.get(first).is_some_and(|it| it.size() == 0) {
+    while !is_clean && 0 < first && segments.get(first).is_some_and(|it| it.size() == 0) {
         first -= 1;
     }
-    let trust = match (open.clean, open.config.compact) {
+    let trust = match (is_clean, open.config.compact) {
         (true, _) => Trust::All,
         (false, true) => Trust::Offsets,
         (false, false) => Trust::Nothing,
     };
+    // A batch reaches the file before the index, so what that tells was written whole. But who knows
+    // which of them a crash has kept?
+    let indexed = match open.last_stop {
+        LastStop::Killed => i64::MAX,
+        LastStop::Clean | LastStop::Crashed => open.recovery_point,
+    };
     let mut end = 0;
     for index in first..=last {
         let Some(segment) = segments.get_mut(index) else { break };
-        let found = segment.recover(home, open.recovery_point, trust)?;
+        let found = segment.recover(home, (open.recovery_point, indexed), trust)?;
         recovery.scanned_bytes += found.scanned;
         end = found.next_offset;
         recovery.leftovers += drop_overtaken(home, segments, index, end)?;

@@ -18,6 +18,7 @@ pub use scan::{Scan, scan};
 use crate::checkpoint::{self, Offsets};
 use crate::disk::{self, Disk, File};
 use crate::error::Error;
+use crate::last_stop::LastStop;
 use crate::partition_metadata;
 use found::{LOCK, read_small};
 use parking_lot::Mutex;
@@ -27,6 +28,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const CLEAN_SHUTDOWN: &str = ".kafka_cleanshutdown";
+
+/// While a process writes here: what holds what it has not synced, see [`Disk::cache_id`].
+const RUNNING: &str = ".highwater_running";
 
 /// A place that this process holds alone, whatever stands in it.
 #[derive(Debug)]
@@ -178,8 +182,51 @@ impl LogDir {
         Ok(mark.map(|mark| epoch(mark).unwrap_or(-1)))
     }
 
+    /// Marks that all logs here hold what they should, so that what is missing later went with the
+    /// page cache. It need not be durable: without it, or with another kernel's, all is checked.
+    pub fn mark_running(&self) -> io::Result<()> {
+        let Some(id) = self.disk.cache_id(&self.path)? else { return Ok(()) };
+        self.unmark_running()?;
+        self.disk.create(&self.path.join(RUNNING))?.write_all_at(0, id.as_bytes())
+    }
+
+    /// Takes the mark back: what a failed write or sync leaves, the page cache does not tell either.
+    pub fn unmark_running(&self) -> io::Result<()> {
+        match self.disk.remove(&self.path.join(RUNNING)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+
+    /// How whoever held the directory last came to its end, and of a clean stop the broker epoch
+    /// (-1 if it did not say). From here on a crash is one, see [`LogDir::take_clean_shutdown`].
+    pub fn take_last_stop(&self) -> io::Result<(LastStop, Option<i64>)> {
+        let epoch = self.take_clean_shutdown()?;
+        let last_stop = match epoch {
+            Some(_) => LastStop::Clean,
+            // A mark that cannot be read says nothing.
+            None if self.was_killed().unwrap_or(false) => LastStop::Killed,
+            None => LastStop::Crashed,
+        };
+        Ok((last_stop, epoch))
+    }
+
+    /// Whether all that was ever written here since the mark is there, synced or not: whoever wrote
+    /// it has ended, the kernel has not.
+    fn was_killed(&self) -> io::Result<bool> {
+        let marked = read_small(&*self.disk, &self.path.join(RUNNING))?;
+        let id = self.disk.cache_id(&self.path)?;
+        Ok(id.is_some() && marked == id.map(String::into_bytes))
+    }
+
+    /// Whether a folder in it shares its page cache: another disk may be mounted there.
+    pub fn shares_cache_with(&self, folder: &Path) -> io::Result<bool> {
+        Ok(self.disk.cache_id(folder)? == self.disk.cache_id(&self.path)?)
+    }
+
     /// Marks that everything was closed and synced.
     pub fn mark_clean_shutdown(&self, broker_epoch: i64) -> io::Result<()> {
+        self.unmark_running()?;
         let text = format!("{{\"version\":0,\"brokerEpoch\":{broker_epoch}}}");
         disk::replace(&*self.disk, &self.path.join(CLEAN_SHUTDOWN), text.as_bytes())
     }

@@ -289,6 +289,30 @@ fn a_crash_while_a_partition_is_made_leaves_what_can_be_made_again() {
 }
 
 #[test]
+fn a_start_knows_whether_the_kernel_still_has_what_was_written() {
+    use LastStop::{Clean, Crashed, Killed};
+    let disk = SimDisk::default();
+    let held = format(&disk, dir(), meta()).unwrap();
+    let last_stop = |disk: &SimDisk| open(disk).unwrap().take_last_stop().unwrap();
+    assert_eq!(last_stop(&disk.fork()), (Crashed, None), "nobody said that all is there");
+    held.mark_running().unwrap();
+    assert_eq!(last_stop(&disk.fork()), (Killed, None));
+    held.mark_running().unwrap();
+    assert_eq!(last_stop(&disk.fork()), (Killed, None));
+    disk.sync_dir(dir()).unwrap();
+    for seed in 0..20 {
+        assert_eq!(last_stop(&disk.crash(seed)), (Crashed, None));
+    }
+    held.unmark_running().unwrap();
+    assert_eq!(last_stop(&disk.fork()), (Crashed, None), "the disk failed");
+    held.mark_running().unwrap();
+    held.mark_clean_shutdown(7).unwrap();
+    let stopped = disk.fork();
+    assert_eq!(last_stop(&stopped), (Clean, Some(7)));
+    assert_eq!(last_stop(&stopped), (Crashed, None), "a mark counts once");
+}
+
+#[test]
 fn a_failed_disk_stays_offline_for_its_first_reason() {
     let disk = SimDisk::default();
     let held = format(&disk, dir(), meta()).unwrap();

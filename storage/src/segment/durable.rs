@@ -77,7 +77,7 @@ impl Segment {
     fn sync_files(&self, home: &Home) -> io::Result<()> {
         // Asked before the log is synced: sealed later, it would be synced by the next flush.
         let sealed = self.is_sealed();
-        self.write_out()?;
+        self.write_out(u64::MAX)?;
         self.file.sync()?;
         if self.owes_aborted.swap(false, Ordering::AcqRel) {
             let opened = home.disk.open(&home.path(Kind::TxnIndex, self.base));
@@ -99,12 +99,18 @@ impl Segment {
         Ok(())
     }
 
-    /// Hands what was appended to the device and waits until that has it, but for the last pages:
-    /// the kernel holds a page locked until the device has room for it, and whoever appends to it
-    /// meanwhile waits. A failure is one of a sync.
-    pub fn write_out(&self) -> io::Result<()> {
-        let upto = self.size() / UNIT_BYTES * UNIT_BYTES;
+    /// Hands what was appended to the device and waits until that has it, up to `most` bytes and
+    /// without the last pages: the kernel holds a page locked until the device has room for it, and
+    /// whoever appends to it meanwhile waits. Returns how many bytes it were. A failure is one of a
+    /// sync.
+    pub fn write_out(&self, most: u64) -> io::Result<u64> {
+        let from = self.written_out.load(Ordering::Relaxed);
+        let upto = self.size().min(from.saturating_add(most)) / UNIT_BYTES * UNIT_BYTES;
         let from = self.written_out.fetch_max(upto, Ordering::Relaxed);
-        if from < upto { self.file.write_out(from, upto - from) } else { Ok(()) }
+        let count = upto.saturating_sub(from);
+        if 0 < count {
+            self.file.write_out(from, count)?;
+        }
+        Ok(count)
     }
 }

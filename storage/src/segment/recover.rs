@@ -66,7 +66,13 @@ impl Segment {
             })?;
             (offsets, times)
         };
-        let (Some(offsets), Some(mut times)) = (offsets, times) else { return Ok(None) };
+        let Some(offsets) = offsets else { return Ok(None) };
+        let mut times = match times {
+            Some(times) => times,
+            None if trust == Trust::All => return Ok(None),
+            // Where timestamps do not grow it is not made before the segment is sealed.
+            None => Index::empty(),
+        };
         if let Some(last) = offsets.last()
             && !self.points_at_its_batch(last)?
         {
@@ -102,14 +108,13 @@ impl Segment {
         })
     }
 
-    /// Walks over what no index entry below `border` (an offset) covers, to the end of the file or
-    /// the first flaw at or above the border, and ends there. What is
-    /// checked of those at or above the border is a matter of trust. Flaws below are damage, and
-    /// are passed over.
+    /// Walks over what no index entry below `indexed` (an offset) covers, to the end of the file or
+    /// the first flaw at or above `border` (another), and ends there. What is checked of those at or
+    /// above the border is a matter of trust. Flaws below are damage, and are passed over.
     pub fn recover(
         &mut self,
         home: &Home,
-        border: i64,
+        (border, indexed): (i64, i64),
         trust: Trust,
     ) -> Result<Recovered, ScanError> {
         let verify = trust != Trust::All;
@@ -117,7 +122,7 @@ impl Segment {
         let position =
             u32::try_from(size).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
         self.recent.extend(Mark { relative: u32::MAX, position });
-        let relative = self.relative(border.max(self.base)).unwrap_or(u32::MAX);
+        let relative = self.relative(indexed.max(self.base)).unwrap_or(u32::MAX);
         let from = self.prepare(home, Mark { relative, position }, trust)?;
         let dir = home.dir();
         let place = self.place(home, &dir);

@@ -95,7 +95,7 @@ fn offsets_and_times_are_found_while_it_grows_once_sealed_and_opened_again() {
     active.activate(&home(&disk)).unwrap();
     check(&disk, &active, &batches);
     let mut recovered = reopened(&disk, &segment);
-    let found = recovered.recover(&home(&disk), BASE + 60, Trust::Offsets).unwrap();
+    let found = recovered.recover(&home(&disk), (BASE + 60, BASE + 60), Trust::Offsets).unwrap();
     assert_eq!((found.flaw, found.next_offset, found.cut_bytes), (None, BASE + 200, 0));
     check(&disk, &recovered, &batches);
 }

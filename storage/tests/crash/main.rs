@@ -14,6 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 use storage::disk::Disk;
 use storage::disk::sim::{Fault, Operation, SimDisk};
+use storage::last_stop::LastStop;
 use storage::log::LogConfig;
 use verify::Lost::{Power, Process};
 use world::World;
@@ -49,13 +50,16 @@ fn operations(seed: u64, steps: usize, config: &LogConfig) -> (u64, u64) {
 fn crash_everywhere(seed: u64, steps: usize, config: &LogConfig) {
     let (from, to) = operations(seed, steps, config);
     assert!(from + 100 < to, "a life of {} operations proves little", to - from);
+    let mut killed = 0;
     for n in from..to {
         let disk = SimDisk::new(seed);
         let mut world = World::fresh(&disk, Arc::new(config.clone()));
         disk.crash_at(n);
         world.live(&mut Rng(seed), steps).unwrap_err();
         let context = format!("life {seed}, killed at operation {n}");
-        verify::after(&world.model, (Process, &disk.fork()), &world.config, &context);
+        let taken_for =
+            verify::after(&world.model, (Process, &disk.fork()), &world.config, &context);
+        killed += u64::from(taken_for == LastStop::Killed);
         for draw in 0..2 {
             let context = format!("life {seed}, operation {n}, draw {draw}");
             verify::after(
@@ -66,6 +70,8 @@ fn crash_everywhere(seed: u64, steps: usize, config: &LogConfig) {
             );
         }
     }
+    // The others are at a start or a stop.
+    assert!((to - from) * 2 < killed * 3, "{killed} of {}", to - from);
 }
 
 #[test]

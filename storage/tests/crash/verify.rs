@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use storage::disk::sim::SimDisk;
 use storage::disk::{Disk, read_whole};
+use storage::last_stop::LastStop;
 use storage::log::{AppendContext, Log, LogConfig, Origin, ReadError};
 
 /// What a failure took from the log's memory and from the disk.
@@ -73,13 +74,14 @@ fn compare(found: &[Batch], sent: &[Sent], log: &Log, context: &str) {
     }
 }
 
-/// Opens what a power failure left, and holds it against what was promised; then goes on.
+/// Opens what a failure left, and holds it against what was promised; then goes on. Returns what
+/// the start took the failure for.
 pub(crate) fn after(
     model: &Model,
     (lost, left): (Lost, &SimDisk),
     config: &Arc<LogConfig>,
     context: &str,
-) {
+) -> LastStop {
     let (opened, recovery) = World::open(left, config.clone())
         .unwrap_or_else(|error| panic!("{context}: cannot open: {error}"));
     let log = &opened.log;
@@ -105,6 +107,10 @@ pub(crate) fn after(
         assert_eq!(log.epoch_of(at), Some(epoch), "{context}: the epoch at {at}");
     }
 
+    // Only while the kernel lives on may the start rely on what was not synced.
+    let is_killed = opened.last_stop == LastStop::Killed;
+    assert!(!is_killed || lost == Lost::Process, "{context}: {:?}", opened.last_stop);
+
     // Recovery reads what follows the recovery point, not the log.
     let since = possible.iter().filter(|sent| opened.recovery_point < sent.end());
     let since: u64 = since.map(|sent| sent.bytes.len() as u64).sum();
@@ -113,6 +119,7 @@ pub(crate) fn after(
     assert!(scanned <= since + before, "{context}: scanned {scanned}, {since} follow the point");
 
     go_on(model, &opened, context);
+    opened.last_stop
 }
 
 /// The producers send again what they have no answer to, as they do; nothing is there twice.

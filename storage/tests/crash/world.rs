@@ -7,6 +7,7 @@ use std::sync::Arc;
 use storage::checkpoint::{LOG_START, Offsets, RECOVERY_POINT, REPLICATION};
 use storage::disk::Disk;
 use storage::disk::sim::SimDisk;
+use storage::last_stop::LastStop;
 use storage::log::{AppendContext, AppendError, Log, LogConfig, Open, Origin, Recovery};
 use storage::log_dir::{Claim, LogDir, MetaProperties};
 
@@ -34,7 +35,7 @@ pub(crate) struct Opened {
     pub(crate) log: Log,
     /// The recovery point that was found.
     pub(crate) recovery_point: i64,
-    pub(crate) clean: bool,
+    pub(crate) last_stop: LastStop,
 }
 
 #[derive(Debug)]
@@ -69,7 +70,7 @@ impl World {
         config: Arc<LogConfig>,
     ) -> Result<(Opened, Recovery), Failed> {
         let dir = LogDir::open(Arc::new(disk.clone()), Path::new(DIR)).map_err(failed)?;
-        let clean = dir.take_clean_shutdown().map_err(failed)?.is_some();
+        let (last_stop, _) = dir.take_last_stop().map_err(failed)?;
         let read = |name: &str| -> Result<i64, Failed> {
             let offsets = dir.read_offsets(name).map_err(failed)?;
             Ok(offsets.get(&partition()).copied().unwrap_or(0))
@@ -81,7 +82,7 @@ impl World {
             (Log::create(new).map_err(failed)?, Recovery::default())
         } else {
             Log::open(Open {
-                clean,
+                last_stop,
                 recovery_point,
                 log_start_offset: read(LOG_START)?,
                 high_watermark: read(REPLICATION)?,
@@ -90,7 +91,8 @@ impl World {
             .map_err(failed)?
         };
         dir.sync_names().map_err(failed)?;
-        Ok((Opened { dir, log, recovery_point, clean }, recovery))
+        dir.mark_running().map_err(failed)?;
+        Ok((Opened { dir, log, recovery_point, last_stop }, recovery))
     }
 
     pub(crate) fn log(&self) -> &Log {
@@ -241,7 +243,7 @@ impl World {
         drop(self.opened.take());
         let (opened, recovery) = World::open(&self.disk, self.config.clone())?;
         assert_eq!((recovery.cut, opened.log.log_end()), (None, self.model.end()));
-        assert!(opened.clean && recovery.damaged.is_empty());
+        assert_eq!((opened.last_stop, recovery.damaged), (LastStop::Clean, Vec::new()));
         self.opened = Some(opened);
         Ok(())
     }

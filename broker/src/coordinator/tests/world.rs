@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use storage::disk::Disk;
 use storage::disk::sim::SimDisk;
+use storage::last_stop::LastStop;
 use storage::log::{Log, Open};
 use storage::log_dir::{Claim, MetaProperties};
 use tokio::time::Instant;
@@ -63,7 +64,7 @@ impl World {
         let mut world = World {
             coordinator: Coordinator::new(parts.clone()),
             parts,
-            dir: Arc::new(Dir::new(Arc::new(log_dir), true, 0)),
+            dir: Arc::new(Dir::new(Arc::new(log_dir), LastStop::Clean, 0)),
             partitions: Vec::new(),
             image: Image::default(),
             overrides: Overrides::from([("segment.bytes".to_owned(), SEGMENT_BYTES.to_string())]),
@@ -109,7 +110,9 @@ impl World {
             let path = log_dir.partition_path(&at(number));
             let disk = Arc::clone(log_dir.disk());
             let log =
-                Log::open(Open { clean: true, ..Open::new(disk, path, config, 0) }).unwrap().0;
+                Log::open(Open { last_stop: LastStop::Clean, ..Open::new(disk, path, config, 0) })
+                    .unwrap()
+                    .0;
             let dir = Arc::clone(&self.dir);
             Arc::new(Partition::new(at(number), TOPIC, dir, Arc::new(log)))
         };

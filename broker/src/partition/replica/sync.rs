@@ -13,6 +13,13 @@ impl Partition {
         self.unsynced.bytes()
     }
 
+    /// Notes what of its log, which was just opened, may not be durable.
+    pub fn note_unsynced(&self) {
+        let bytes = self.log.unsynced_bytes();
+        self.unsynced.add(bytes);
+        self.dir.found_unsynced(bytes);
+    }
+
     /// Whether `flush.ms` or `flush.messages` ask for a sync.
     pub fn flush_is_due(&self, now_ms: i64) -> bool {
         self.log.is_flush_due(now_ms)
@@ -66,19 +73,20 @@ impl Syncs for Partition {
 }
 
 impl Lags for Partition {
-    fn write_back(&self) {
-        if LOG_BEHIND_BYTES <= self.behind_bytes() {
+    fn write_back(&self, most: u64) -> u64 {
+        if self.dir.failure().is_some() || !self.takes_part() {
+            return 0;
+        }
+        let handed = self.log.write_back(most).unwrap_or_else(|error| {
+            if self.takes_part() {
+                self.dir.fail(&format!("writing {} back: {error}", self.name()));
+            }
+            0
+        });
+        if handed < most && LOG_BEHIND_BYTES <= self.behind_bytes() {
             // What lacks something is asked again when it has grown.
             let _is_done = self.sync();
-            return;
         }
-        if self.dir.failure().is_some() || !self.takes_part() {
-            return;
-        }
-        if let Err(error) = self.log.write_back()
-            && self.takes_part()
-        {
-            self.dir.fail(&format!("writing {} back: {error}", self.name()));
-        }
+        handed
     }
 }

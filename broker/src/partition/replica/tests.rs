@@ -11,6 +11,7 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 use storage::disk::Disk;
 use storage::disk::sim::SimDisk;
+use storage::last_stop::LastStop;
 use storage::log::{AppendContext, Open, Origin};
 use storage::log_dir::{Claim, MetaProperties};
 
@@ -20,7 +21,7 @@ fn partition(rules: Rules) -> Arc<Partition> {
     let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
     let claim = Claim::take(Arc::clone(&disk), Path::new("/data")).unwrap();
     let log_dir = claim.format(MetaProperties::new("cluster", NODE, Uuid([1; 16]))).unwrap();
-    let dir = Arc::new(Dir::new(Arc::new(log_dir), true, 0));
+    let dir = Arc::new(Dir::new(Arc::new(log_dir), LastStop::Clean, 0));
     let at = TopicPartition::new("t", 0);
     let path = dir.log_dir().unwrap().partition_path(&at);
     let log = Log::open(Open::new(disk, path, Arc::default(), 0)).unwrap().0;

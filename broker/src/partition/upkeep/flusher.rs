@@ -3,7 +3,8 @@
 //! A thread of its own, because a sync stalls for milliseconds. All logs that wait when it looks
 //! share one round, so that under load many acknowledgements cost one sync.
 
-use crate::partition::dir::{Dir, Syncs};
+use super::pace::{Pace, STEP, STEP_BYTES};
+use crate::partition::dir::{Dir, Lags, Syncs};
 use crate::partition::replica::Partition;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -42,17 +43,29 @@ pub(super) fn sync_all(logs: &[Arc<dyn Syncs>], again: impl Fn(Arc<dyn Syncs>) +
 }
 
 /// Serves `dir` until it is told to stop. `partitions` lists what is open in it, `checkpoint`
-/// writes its recovery points down.
-pub(super) fn run(dir: &Dir, partitions: impl Fn() -> Vec<Arc<Partition>>, checkpoint: impl Fn()) {
-    let mut written_down = 0;
+/// writes its recovery points down, `now` is monotonic.
+pub(super) fn run(
+    dir: &Dir,
+    partitions: impl Fn() -> Vec<Arc<Partition>>,
+    checkpoint: impl Fn(),
+    now: impl Fn() -> Duration,
+) {
+    let (mut written_down, mut pace) = (0, Pace::new(now()));
     loop {
-        let work = dir.next_work(Duration::from_secs(3600));
+        let looks_again = pace.is_flooded() || dir.is_behind();
+        let work = dir.next_work(if looks_again { STEP } else { Duration::from_secs(3600) });
         sync_all(&work.urgent, |log| dir.sync_again(log));
-        if let Some(log) = work.behind {
-            log.write_back();
-        }
-        if work.all_behind {
-            catch_up(dir, partitions());
+        let is_new_step = pace.look(now(), dir.written_bytes());
+        dir.set_flooded(pace.is_flooded());
+        if dir.is_too_far_behind() {
+            catch_up(dir, partitions(), u64::MAX, || dir.is_half_too_far_behind());
+        } else if !pace.is_flooded() {
+            if let Some(log) = work.behind {
+                log.write_back(STEP_BYTES);
+            }
+            if work.all_behind || (is_new_step && dir.is_behind()) {
+                catch_up(dir, partitions(), STEP_BYTES, || dir.is_half_behind());
+            }
         }
         if work.stop {
             return;
@@ -66,26 +79,26 @@ pub(super) fn run(dir: &Dir, partitions: impl Fn() -> Vec<Arc<Partition>>, check
     }
 }
 
-/// Syncs the logs that hold most, until together they hold little.
+/// Syncs the logs that hold most while `goes_on`, and hands over no more than `most` bytes for it.
 ///
 /// One after the other, while the disk follows: it has most of them already, and a sync that finds
 /// the device busy holds up who appends to its log.
-fn catch_up(dir: &Dir, mut partitions: Vec<Arc<Partition>>) {
+fn catch_up(dir: &Dir, mut partitions: Vec<Arc<Partition>>, most: u64, goes_on: impl Fn() -> bool) {
     partitions.sort_by_cached_key(|it| std::cmp::Reverse(it.behind_bytes()));
-    let mut holding = partitions.iter().filter(|it| 0 < it.behind_bytes()).peekable();
-    let holds_any = holding.peek().is_some();
-    while dir.is_half_behind() {
+    let mut holding = partitions.iter().filter(|it| 0 < it.behind_bytes());
+    let mut handed = 0;
+    while goes_on() {
         let at_once = if dir.is_far_behind() { SYNCS_AT_ONCE_MAX } else { 1 };
-        let some: Vec<_> =
-            holding.by_ref().take(at_once).map(|it| Arc::clone(it) as Arc<dyn Syncs>).collect();
-        if some.is_empty() {
+        let some: Vec<_> = holding.by_ref().take(at_once).collect();
+        for log in &some {
+            handed += log.write_back(most - handed);
+        }
+        if some.is_empty() || most <= handed {
             break;
         }
+        let some: Vec<_> = some.into_iter().map(|it| Arc::clone(it) as Arc<dyn Syncs>).collect();
         // What lacks something now is asked again when it has grown.
         sync_all(&some, drop);
         sync_all(&dir.take_urgent(), |log| dir.sync_again(log));
-    }
-    if holds_any {
-        dir.look_again();
     }
 }

@@ -8,6 +8,7 @@ mod cleaner;
 mod complain;
 pub mod doomed;
 mod flusher;
+mod pace;
 mod schedule;
 
 pub use doomed::Doomed;
@@ -114,7 +115,10 @@ impl Chores {
                 Chore::LogStarts => {
                     checkpoints::log_starts(dir, table);
                 }
-                Chore::RecoveryPoints => checkpoints::recovery_points(dir, table),
+                Chore::RecoveryPoints => {
+                    checkpoints::recovery_points(dir, table);
+                    self.mark_running(dir);
+                }
                 Chore::Retention => {
                     let doomed: Vec<_> = open().iter().map(|it| retain(it, now_ms)).collect();
                     // Before the files go, so that no start finds a log that begins behind its
@@ -173,6 +177,20 @@ impl Chores {
         dir.failure().is_none() && self.table.unopened_in(dir).is_empty()
     }
 
+    /// Notes for the next start, if this process is killed, that it need not check what was written
+    /// before.
+    fn mark_running(&self, dir: &Arc<Dir>) {
+        if self.is_whole(dir) {
+            dir.mark_running();
+        }
+    }
+
+    /// What follows when the logs that a start has found are open.
+    pub fn logs_are_open(&self) {
+        self.run(Chore::Space);
+        self.dirs.iter().for_each(|dir| self.mark_running(dir));
+    }
+
     /// The thread of all that comes from time to time.
     fn serve(&self, every: &Intervals) {
         let mut schedule = Schedule::new(every, self.clock.monotonic());
@@ -201,7 +219,7 @@ impl Upkeep {
             let serve = move || {
                 let open = || chores.table.partitions_in(&dir);
                 let checkpoint = || checkpoints::recovery_points(&dir, &chores.table);
-                flusher::run(&dir, open, checkpoint);
+                flusher::run(&dir, open, checkpoint, || chores.clock.monotonic());
             };
             threads.push(Builder::new().name(format!("flusher-{index}")).spawn(serve)?);
         }

@@ -74,9 +74,10 @@ impl SimDisk {
         SimDisk { tree: Arc::new(Mutex::new(tree)), power }
     }
 
-    /// What another start finds after a clean stop of the machine: a new disk with everything.
+    /// What another process finds, or another start after a clean stop of the machine: a new disk
+    /// with everything.
     pub fn fork(&self) -> SimDisk {
-        let power = Arc::new(self.power.after_crash(0));
+        let power = Arc::new(self.power.restarted(0));
         let tree = self.tree.lock().as_seen(&power);
         SimDisk { tree: Arc::new(Mutex::new(tree)), power }
     }
@@ -198,6 +199,9 @@ impl Disk for SimDisk {
     fn total_bytes(&self, dir: &Path) -> io::Result<u64> {
         self.power.look(Operation::List, dir)?;
         Ok(self.power.capacity.load(Ordering::Relaxed))
+    }
+    fn cache_id(&self, _dir: &Path) -> io::Result<Option<String>> {
+        Ok(Some(format!("after {} failures", self.power.failures)))
     }
 }
 

@@ -74,6 +74,8 @@ pub(super) struct Power {
     pub(super) capacity: AtomicU64,
     pub(super) used: AtomicU64,
     pub(super) bytes_read: AtomicU64,
+    /// How often the power has failed.
+    pub(super) failures: u64,
 }
 
 pub(super) fn power_is_off() -> io::Error {
@@ -100,15 +102,21 @@ impl Power {
             capacity: AtomicU64::new(u64::MAX),
             used: AtomicU64::new(0),
             bytes_read: AtomicU64::new(0),
+            failures: 0,
         }
     }
 
     /// A new start: nothing is planned, the room is the same.
-    pub(super) fn after_crash(&self, seed: u64) -> Power {
-        let power = Power::new(seed);
+    pub(super) fn restarted(&self, seed: u64) -> Power {
+        let power = Power { failures: self.failures, ..Power::new(seed) };
         power.capacity.store(self.capacity.load(Ordering::Relaxed), Ordering::Relaxed);
         power.plan.lock().cannot_reserve = self.plan.lock().cannot_reserve;
         power
+    }
+
+    /// The same after a failure.
+    pub(super) fn after_crash(&self, seed: u64) -> Power {
+        Power { failures: self.failures + 1, ..self.restarted(seed) }
     }
 
     pub(super) fn operations(&self) -> u64 {

@@ -22,7 +22,7 @@ fn a_closed_log_opens_as_it_was() {
     assert!(4 < log.segment_count());
     log.close().unwrap();
     let config = LogConfig { segment_bytes: 400, ..LogConfig::default() };
-    let again = Open { clean: true, ..open_with(&disk, config) };
+    let again = Open { last_stop: LastStop::Clean, ..open_with(&disk, config) };
     let (log, recovery) = Log::open(again).unwrap();
     assert_eq!((bases(&log), log.log_end()), (want, 40));
     assert_eq!((recovery.cut, recovery.rebuilt_indexes), (None, Vec::new()));
@@ -41,7 +41,8 @@ fn a_read_is_cold_where_the_disk_may_have_to_be_asked() {
     assert_eq!(are_cold(&log, offsets), [true, true, false, false]);
     disk.set_cold(false);
     log.close().unwrap();
-    let (log, _) = Log::open(Open { clean: true, ..open_with(&disk, config()) }).unwrap();
+    let (log, _) =
+        Log::open(Open { last_stop: LastStop::Clean, ..open_with(&disk, config()) }).unwrap();
     // Indexes of what is closed are opened when somebody asks.
     assert_eq!(are_cold(&log, offsets), [true, true, false, false]);
     assert_eq!(read(&log, 0, 1)[0].header.base_offset, 0);
@@ -88,7 +89,7 @@ fn a_batch_sent_twice_is_stored_once_in_one_call_or_two() {
     log.flush(7).unwrap();
     let crashed = Open { recovery_point: 7, ..open_with(&disk.fork(), LogConfig::default()) };
     log.close().unwrap();
-    let closed = Open { clean: true, ..open_with(&disk, LogConfig::default()) };
+    let closed = Open { last_stop: LastStop::Clean, ..open_with(&disk, LogConfig::default()) };
     for open in [crashed, closed] {
         let (log, _) = Log::open(open).unwrap();
         check(&log, &[(6, 1), (9, 1), (7, 1)], &[Ok((6, true)), gap, Ok((7, false))]);

@@ -90,7 +90,7 @@ fn a_failed_write_back_is_a_failed_sync() {
     let (log, disk) = log(LogConfig::default());
     log.append(batch(1, 300_000, NOW), &CLIENT).unwrap();
     disk.fail(Fault::eio(Operation::WriteOut));
-    assert!(log.write_back().is_err());
+    assert!(log.write_back(u64::MAX).is_err());
     disk.mend();
     assert!(log.flush(log.log_end()).is_err());
     assert!(matches!(log.append(batch(1, 10, NOW), &CLIENT), Err(AppendError::Offline(_))));

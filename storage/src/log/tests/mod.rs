@@ -13,6 +13,7 @@ mod write_back;
 use super::*;
 use crate::disk::Disk;
 use crate::disk::sim::SimDisk;
+use crate::last_stop::LastStop;
 use bytes::Bytes;
 use protocol::records::{Batch, BatchBuilder, batches};
 use std::path::PathBuf;

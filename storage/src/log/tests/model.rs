@@ -12,7 +12,7 @@ enum Step {
     Delete(u8),
     Retain,
     Truncate(u8),
-    Restart { clean: bool },
+    Restart(LastStop),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -24,7 +24,8 @@ fn step() -> impl Strategy<Value = Step> {
         1 => any::<u8>().prop_map(Step::Delete),
         1 => Just(Step::Retain),
         1 => any::<u8>().prop_map(Step::Truncate),
-        2 => any::<bool>().prop_map(|clean| Step::Restart { clean }),
+        2 => prop_oneof![Just(LastStop::Clean), Just(LastStop::Killed), Just(LastStop::Crashed)]
+            .prop_map(Step::Restart),
     ]
 }
 
@@ -94,14 +95,14 @@ impl Pair {
                 assert_eq!(end, want);
                 self.end = end;
             }
-            Step::Restart { clean } => {
+            Step::Restart(last_stop) => {
                 let recovery_point = self.log.recovery_point();
-                if clean {
+                if last_stop == LastStop::Clean {
                     self.log.close().unwrap();
                 }
                 self.disk = self.disk.fork();
                 let open = Open {
-                    clean,
+                    last_stop,
                     recovery_point,
                     log_start_offset: self.start,
                     ..open_with(&self.disk, config())

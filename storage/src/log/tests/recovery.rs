@@ -277,8 +277,9 @@ fn a_crash_while_a_compacted_log_is_cut_leaves_no_hole_in_it() {
 fn a_start_leaves_the_snapshots_that_it_may_need() {
     let disk = SimDisk::default();
     let mut recovery_point = 0;
-    for clean in [false, true, true, true, false, true] {
-        let open = Open { clean, recovery_point, ..open_with(&disk, config()) };
+    use LastStop::{Clean, Crashed, Killed};
+    for last_stop in [Crashed, Clean, Clean, Clean, Killed, Clean, Crashed, Clean] {
+        let open = Open { last_stop, recovery_point, ..open_with(&disk, config()) };
         let (log, _) = Log::open(open).unwrap();
         let segments = log.segment_count();
         let entries = disk.list(Path::new(DIR)).unwrap();
@@ -306,13 +307,66 @@ fn epochs_that_make_no_sense_are_read_from_the_batches() {
 
 #[test]
 fn a_files_name_may_say_the_last_of_all_offsets() {
-    for (clean, log_end) in [(false, 60), (true, i64::MAX)] {
+    use LastStop::{Clean, Crashed, Killed};
+    for (last_stop, log_end) in [(Crashed, 60), (Killed, 60), (Clean, i64::MAX)] {
         let disk = written(60);
         disk.create(&path(i64::MAX)).unwrap();
-        let again = Open { clean, recovery_point: 60, ..open_with(&disk, config()) };
+        let again = Open { last_stop, recovery_point: 60, ..open_with(&disk, config()) };
         let (log, _) = Log::open(again).unwrap();
         assert_eq!(log.log_end(), log_end);
-        assert_eq!(log.append(batch(1, 10, NOW), &CLIENT).is_ok(), !clean);
+        assert_eq!(log.append(batch(1, 10, NOW), &CLIENT).is_ok(), log_end == 60);
         assert_eq!(read(&log, 58, 1).first().map(|it| it.header.base_offset), Some(58));
     }
+}
+
+/// What a start finds if the process was killed when it had written 200 batches, none of them
+/// synced, and not all of their index entries.
+fn killed() -> (SimDisk, Vec<(i64, i64, u64, u64)>) {
+    let (log, disk) = log(LogConfig { index_interval_bytes: 0, ..LogConfig::default() });
+    append_each(&log, 200);
+    let disk = disk.fork();
+    let all = batches_at(&disk);
+    (disk, all)
+}
+
+fn opened_after(last_stop: LastStop, disk: &SimDisk) -> (Log, Recovery) {
+    Log::open(Open { last_stop, ..open_with(disk, LogConfig::default()) }).unwrap()
+}
+
+#[test]
+fn what_a_killed_process_had_written_is_not_read_again() {
+    let (disk, all) = killed();
+    let (log, recovery) = opened_after(LastStop::Crashed, &disk.fork());
+    assert_eq!((log.log_end(), recovery.scanned_bytes), (400, log.size_bytes()));
+    let (log, recovery) = opened_after(LastStop::Killed, &disk);
+    assert_eq!((log.log_end(), log.recovery_point(), recovery.cut), (400, 0, None));
+    assert_eq!(bases(&log), all.iter().map(|it| it.1).collect::<Vec<_>>());
+    assert!(recovery.scanned_bytes < log.size_bytes() / 2, "{} bytes", recovery.scanned_bytes);
+    assert_eq!(log.unsynced_bytes(), log.size_bytes());
+    log.flush(200).unwrap();
+    assert_eq!(log.unsynced_bytes(), 0);
+}
+
+#[test]
+fn the_last_write_of_a_killed_process_is_cut_where_it_is_torn() {
+    let (disk, all) = killed();
+    let (base, offset, position, size) = *all.last().unwrap();
+    for left in [1, 16, 60, size - 1] {
+        let disk = disk.fork();
+        disk.open(&path(base)).unwrap().truncate(position + left).unwrap();
+        let (log, recovery) = opened_after(LastStop::Killed, &disk);
+        assert_eq!((log.log_end(), recovery.cut.unwrap().bytes), (offset, left));
+        assert_eq!(append(&log, 1), offset);
+    }
+}
+
+#[test]
+fn an_index_that_tells_more_than_the_file_holds_is_believed_as_far_as_it_can_be() {
+    let (disk, all) = killed();
+    // As a copy that was made while somebody wrote.
+    let (base, offset, position, _) = all[50];
+    disk.open(&path(base)).unwrap().truncate(position).unwrap();
+    let (log, recovery) = opened_after(LastStop::Killed, &disk);
+    assert_eq!((log.log_end(), recovery.cut), (offset, None));
+    assert_eq!(bases(&log), all[..50].iter().map(|it| it.1).collect::<Vec<_>>());
 }

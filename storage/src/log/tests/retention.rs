@@ -72,7 +72,11 @@ fn deleted_records_are_gone_at_once_and_their_segments_with_the_next_round() {
     assert_eq!(log.delete_records_before(-1).unwrap(), 7);
     // The start is as checkpointed, whatever the segments hold; what was renamed is unlinked.
     log.close().unwrap();
-    let again = Open { clean: true, log_start_offset: 7, ..open_with(&disk, LogConfig::default()) };
+    let again = Open {
+        last_stop: LastStop::Clean,
+        log_start_offset: 7,
+        ..open_with(&disk, LogConfig::default())
+    };
     let (log, recovery) = Log::open(again).unwrap();
     assert_eq!((log.log_start(), log.log_end(), names(&disk, ".deleted")), (7, 10, 0));
     assert!(6 <= recovery.leftovers);

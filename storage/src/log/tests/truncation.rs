@@ -37,7 +37,7 @@ fn a_cut_log_ends_at_a_batch_and_goes_on() {
         let crashed = Open { recovery_point: want, ..open_with(&copy, config()) };
         check(&Log::open(crashed).unwrap().0, want + 2);
         log.close().unwrap();
-        let closed = Open { clean: true, ..open_with(&disk, config()) };
+        let closed = Open { last_stop: LastStop::Clean, ..open_with(&disk, config()) };
         check(&Log::open(closed).unwrap().0, want + 2);
     }
 }

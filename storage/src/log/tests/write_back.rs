@@ -10,7 +10,7 @@ fn check(sizes: &[usize], want: &[u64]) {
     let mut each = Vec::new();
     for size in sizes {
         log.append(batch(1, *size, NOW), &CLIENT).unwrap();
-        log.write_back().unwrap();
+        log.write_back(u64::MAX).unwrap();
         each.push(disk.count(Operation::WriteOut) - written_out);
         written_out = disk.count(Operation::WriteOut);
     }
@@ -29,7 +29,7 @@ fn whole_units_go_once_and_the_last_pages_stay() {
 fn a_flush_finds_nothing_left_to_hand_on() {
     let (log, disk) = log(LogConfig::default());
     log.append(batch(1, 600_000, NOW), &CLIENT).unwrap();
-    log.write_back().unwrap();
+    log.write_back(u64::MAX).unwrap();
     assert_eq!(log.flush(log.log_end()).unwrap(), log.log_end());
     assert_eq!(disk.count(Operation::WriteOut), 1);
 }
