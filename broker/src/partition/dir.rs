@@ -25,8 +25,8 @@ pub(super) const LOG_BEHIND_BYTES: u64 = 32 << 20;
 /// The same for all logs of a directory together, of which many may have a little each: a stop syncs
 /// what is left of them.
 const DIR_BEHIND_BYTES: u64 = 64 << 20;
-/// However fast it comes, no more may be unsynced: a start after a crash of the machine checks it in
-/// seconds, and a stop syncs it.
+/// With so much unsynced all is synced, however fast it comes and whatever the device makes of it: a
+/// start after a crash of the machine has to check it, and a stop to sync it.
 const DIR_FAR_BYTES: u64 = 3 << 30;
 /// The room of the disk is looked at again after so many bytes, besides every second.
 const SPACE_STEP_BYTES: u64 = 4 << 20;
@@ -46,7 +46,8 @@ pub trait Syncs: Debug + Send + Sync {
 
 /// Something that grows, and should be handed to the device bit by bit.
 pub trait Lags: Debug + Send + Sync {
-    /// Hands on what it holds now, up to `most` bytes; returns how many it were.
+    /// Hands on what it holds now, up to `most` bytes; returns how many it were. If that was all,
+    /// and much, it is synced.
     fn write_back(&self, most: u64) -> u64;
 }
 
@@ -62,6 +63,8 @@ pub struct Dir {
     pub last_stop: LastStop,
     /// It is marked as one whose logs hold what they should.
     is_marked: AtomicBool,
+    /// A log was made that no checkpoint names yet.
+    has_unnamed: AtomicBool,
     /// What a start reads to know where each log stands.
     pub checkpoints: Checkpoints,
     /// `highwater.log.dir.reserve.bytes`
@@ -77,7 +80,7 @@ pub struct Dir {
     is_short: AtomicBool,
     /// Bytes appended but not yet synced, over all logs.
     behind: AtomicU64,
-    /// Bytes appended since the start.
+    /// Bytes appended since the start, and those that it found unsynced.
     written: AtomicU64,
     /// More comes than is handed on: for now that is left to the kernel.
     is_flooded: AtomicBool,
@@ -152,6 +155,7 @@ impl Dir {
             log_dir: None,
             last_stop: LastStop::Crashed,
             is_marked: AtomicBool::new(false),
+            has_unnamed: AtomicBool::new(false),
             checkpoints: Checkpoints::default(),
             reserve_bytes: AtomicU64::new(0),
             failure: OnceLock::new(),
@@ -192,6 +196,16 @@ impl Dir {
             Err(error) if is_shortage(&error) => {}
             Err(error) => tracing::warn!("{} could not be marked: {error}", self.path.display()),
         }
+    }
+
+    /// Notes that a log was made in it.
+    pub fn has_new_log(&self) {
+        self.has_unnamed.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether that is so; who asks writes the checkpoint.
+    pub(super) fn take_unnamed(&self) -> bool {
+        self.has_unnamed.swap(false, Ordering::Relaxed)
     }
 
     fn unmark(&self, log_dir: &LogDir) {
@@ -342,7 +356,7 @@ impl Dir {
             && log_behind.saturating_sub(bytes) / WRITE_BACK_BYTES != log_behind / WRITE_BACK_BYTES
     }
 
-    /// Bytes appended since the start.
+    /// Bytes that it has seen behind, and those that became durable since.
     pub(super) fn written_bytes(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
@@ -355,6 +369,7 @@ impl Dir {
     /// Notes that a log that was just opened holds so much that may not be durable.
     pub(super) fn found_unsynced(&self, bytes: u64) {
         let before = self.behind.fetch_add(bytes, Ordering::Relaxed);
+        self.written.fetch_add(bytes, Ordering::Relaxed);
         if DIR_BEHIND_BYTES <= before + bytes {
             self.queue.lock().all_behind = true;
             self.wake.notify_one();
@@ -371,7 +386,7 @@ impl Dir {
         DIR_FAR_BYTES <= self.behind.load(Ordering::Relaxed)
     }
 
-    /// Whether they still hold half of that.
+    /// Whether they hold half of that.
     pub(super) fn is_half_too_far_behind(&self) -> bool {
         DIR_FAR_BYTES / 2 <= self.behind.load(Ordering::Relaxed)
     }
@@ -387,7 +402,7 @@ impl Dir {
         self.behind.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Whether they still hold half of that.
+    /// Whether they hold half of what [`Dir::is_behind`] asks for.
     pub(super) fn is_half_behind(&self) -> bool {
         DIR_BEHIND_BYTES / 2 <= self.behind.load(Ordering::Relaxed)
     }

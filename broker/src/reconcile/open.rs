@@ -261,6 +261,7 @@ fn opening(dir: &Dir, it: Wanted, partition: Opened) -> Opening {
             if it.is_retry {
                 tracing::info!("{} could be opened now", it.at);
             }
+            partition.note_unsynced();
             let place = Place::Open(partition);
             Opening { at: it.at, topic_id: it.topic_id, place, again: None }
         }
@@ -345,16 +346,18 @@ fn open(
     };
     let now_ms = parts.env.clock.wall_ms();
     let new = Open {
-        last_stop: last_stop(dir, log_dir, &path)?,
         producer_id_expiration_ms: i64::from(parts.config.load().values.producer.id_expiration_ms),
         jitter: parts.env.rng.next_u64(),
         ..Open::new(Arc::clone(log_dir.disk()), path, Arc::clone(&it.config), now_ms)
     };
     let log = if is_new {
+        dir.has_new_log();
         Log::create(new)?
     } else {
         let offset = |of: &Offsets| of.get(&it.at).copied().unwrap_or(0);
+        let is_named = known.recovery_points.contains_key(&it.at);
         let (log, recovery) = Log::open(Open {
+            last_stop: last_stop(dir, log_dir, (&new.dir, is_named))?,
             recovery_point: offset(&known.recovery_points),
             log_start_offset: offset(&known.log_starts),
             high_watermark: offset(&known.watermarks),
@@ -363,15 +366,21 @@ fn open(
         report(&it.at, &recovery);
         log
     };
-    let partition = Partition::new(it.at.clone(), it.topic_id, Arc::clone(dir), Arc::new(log));
-    partition.note_unsynced();
-    Ok(Arc::new(partition))
+    Ok(Arc::new(Partition::new(it.at.clone(), it.topic_id, Arc::clone(dir), Arc::new(log))))
 }
 
-/// What the directory's mark says holds for what shares its page cache.
-fn last_stop(dir: &Dir, log_dir: &LogDir, folder: &Path) -> Result<LastStop, Error> {
-    let is_anothers = dir.last_stop == LastStop::Killed && !log_dir.shares_cache_with(folder)?;
-    Ok(if is_anothers { LastStop::Crashed } else { dir.last_stop })
+/// What the directory's mark says holds for a folder that its checkpoint names and that shares its
+/// page cache: any other was not there, or not looked at, when the mark was made.
+fn last_stop(
+    dir: &Dir,
+    log_dir: &LogDir,
+    (folder, is_named): (&Path, bool),
+) -> Result<LastStop, Error> {
+    let is_killed = dir.last_stop == LastStop::Killed;
+    if is_killed && !(is_named && log_dir.shares_cache_with(folder)?) {
+        return Ok(LastStop::Crashed);
+    }
+    Ok(dir.last_stop)
 }
 
 /// Says what a crash took, and what is damaged.

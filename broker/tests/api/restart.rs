@@ -74,6 +74,28 @@ fn a_start_relies_on_what_a_killed_process_wrote_and_not_on_what_a_crash_left() 
     assert_eq!(last_stop(&broker, broker.disk.fork()), LastStop::Crashed);
 }
 
+/// Bytes that a start reads which finds three logs of many batches after kill -9.
+fn read_after_kill(broker: &Broker) -> u64 {
+    let disk = Arc::new(broker.disk.fork());
+    drop(Broker::with_image(Arc::clone(&disk), broker.image.clone()));
+    disk.bytes_read()
+}
+
+#[test]
+fn after_a_kill_only_what_the_checkpoint_names_is_relied_on() {
+    let broker = Broker::with_topic(3);
+    let large = "v".repeat(30_000);
+    for number in 0..3 {
+        for _ in 0..140 {
+            append(&broker, "t", number, batch(&[&large]));
+        }
+    }
+    let unnamed = read_after_kill(&broker);
+    broker.ctx.upkeep.run(Chore::Space);
+    let named = read_after_kill(&broker);
+    assert!(3 * 140 * 30_000 < unnamed && named < unnamed / 4, "{named} of {unnamed}");
+}
+
 #[test]
 fn what_was_not_looked_at_after_a_crash_is_not_relied_on() {
     let mut broker = short_of_files(|disk| disk.crash(0));

@@ -31,7 +31,7 @@ struct Found {
 
 impl Log {
     /// Opens a log, or makes a new one. After a crash this reads what was written since the recovery
-    /// point, and no more; if only the process ended, no more than what no index covers.
+    /// point, and no more; if only the process ended, what no index covers, and headers.
     pub fn open(open: Open) -> Result<(Log, Recovery), Error> {
         disk::mkdir_all(&*open.disk, &open.dir)?;
         let home = home(&open);

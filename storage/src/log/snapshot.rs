@@ -11,6 +11,24 @@ use std::sync::atomic::Ordering;
 const SNAPSHOT_EVERY_BYTES: u64 = 64 << 20;
 
 impl Log {
+    /// Writes the state without a flush, if one is due: what a start reads after the end of the
+    /// process is bounded by it. After a power cut one that the log does not reach is removed.
+    pub fn snapshot_if_due(&self) -> Result<(), Error> {
+        // No cut comes between the state and its file.
+        let _flushing = self.flushing.lock();
+        if self.failure().is_some() {
+            return Ok(());
+        }
+        let Some(producers) = self.due_snapshot() else { return Ok(()) };
+        // As in `snapshot_at_end`.
+        let are_saved = self.save_epochs().map_err(|error| self.disk_failed(error))?;
+        if are_saved && !self.owes_aborted() {
+            return self.write_snapshot(&producers);
+        }
+        self.unsnapshotted_bytes.fetch_max(SNAPSHOT_EVERY_BYTES, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// The state to write with the flush that begins now, if one is due. The flush must cover all
     /// that was appended by now.
     pub(super) fn due_snapshot(&self) -> Option<Producers> {
@@ -22,7 +40,7 @@ impl Log {
         Some(writer.producers.clone())
     }
 
-    /// Writes a state that is durable in the log. Those before it, unless a segment begins there,
+    /// Writes a state, all of whose epochs and aborted transactions are durable. Those before it, unless a segment begins there,
     /// have no more use.
     pub(super) fn write_snapshot(&self, producers: &Producers) -> Result<(), Error> {
         let (disk, dir) = (&*self.home.disk, self.home.dir());

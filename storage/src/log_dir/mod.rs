@@ -182,11 +182,12 @@ impl LogDir {
         Ok(mark.map(|mark| epoch(mark).unwrap_or(-1)))
     }
 
-    /// Marks that all logs here hold what they should, so that what is missing later went with the
-    /// page cache. It need not be durable: without it, or with another kernel's, all is checked.
+    /// Marks that all logs here hold what they should: as long as the page cache lives that the mark
+    /// names, a start need not check what was written since. It need not be durable: without it, or
+    /// with another one's, all is checked.
     pub fn mark_running(&self) -> io::Result<()> {
-        let Some(id) = self.disk.cache_id(&self.path)? else { return Ok(()) };
         self.unmark_running()?;
+        let Some(id) = self.disk.cache_id(&self.path)? else { return Ok(()) };
         self.disk.create(&self.path.join(RUNNING))?.write_all_at(0, id.as_bytes())
     }
 

@@ -39,14 +39,32 @@ impl Segment {
             let from = indexes.offsets.last().map_or(0, |it| u64::from(it.position));
             *self.largest.lock() = indexes.times.last();
             self.unindexed.store(0, Ordering::Relaxed);
-            if trust != Trust::All {
-                self.see_times_up_to(place, &indexes, from)?;
+            if trust == Trust::All || self.see_times_up_to(place, &indexes, from)? {
+                self.indexes = OnceLock::from(indexes);
+                return Ok(from);
             }
-            self.indexes = OnceLock::from(indexes);
-            return Ok(from);
         }
         self.indexes = OnceLock::from(self.fresh_indexes());
         Ok(0)
+    }
+
+    /// Whether a batch that is as it was written begins there.
+    fn is_intact_at(&self, position: u64) -> Result<bool, ScanError> {
+        let mut scan = self.scan(position, scan::WHOLE);
+        match scan.next() {
+            Ok(Some(found)) => Ok(scan.is_intact(&found)?),
+            Ok(None) | Err(ScanError::Flawed(_)) => Ok(false),
+            Err(error @ ScanError::Disk(_)) => Err(error),
+        }
+    }
+
+    /// Up to where its batches below `border` (an offset) are indexed.
+    fn position_below(&self, place: Place<'_>, border: i64) -> io::Result<u64> {
+        let (Some(relative), Some(indexes)) = (self.relative(border), self.indexes.get()) else {
+            return Ok(0);
+        };
+        let below = indexes.offsets.floor(place, |it| it.relative < relative)?;
+        Ok(below.map_or(0, |it| u64::from(it.position)))
     }
 
     fn usable_indexes(
@@ -90,22 +108,24 @@ impl Segment {
     }
 
     /// The two files reach the disk one by one, so the time index may know less: what it does not
-    /// cover, up to `position`, is looked at.
+    /// cover, up to `position`, is looked at. False: not all of it can be read.
     fn see_times_up_to(
         &self,
         place: Place<'_>,
         indexes: &Indexes,
         position: u64,
-    ) -> Result<(), ScanError> {
+    ) -> Result<bool, ScanError> {
         let covered = match indexes.times.last() {
             Some(last) => indexes.offsets.floor(place, |it| it.relative <= last.relative)?,
             None => None,
         };
-        let from = covered.map_or(0, |it| u64::from(it.position));
-        self.visit_behind(from, position, &mut |found| {
+        let mut seen_to = covered.map_or(0, |it| u64::from(it.position));
+        self.visit_behind(seen_to, position, &mut |found| {
             self.see_time(found);
+            seen_to = found.end();
             Ok(())
-        })
+        })?;
+        Ok(seen_to == position)
     }
 
     /// Walks over what no index entry below `indexed` (an offset) covers, to the end of the file or
@@ -123,7 +143,12 @@ impl Segment {
             u32::try_from(size).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
         self.recent.extend(Mark { relative: u32::MAX, position });
         let relative = self.relative(indexed.max(self.base)).unwrap_or(u32::MAX);
-        let from = self.prepare(home, Mark { relative, position }, trust)?;
+        let mut from = self.prepare(home, Mark { relative, position }, trust)?;
+        if border < indexed && from != 0 && !self.is_intact_at(from)? {
+            // Then what stands before it is no more sure.
+            self.indexes = OnceLock::from(self.fresh_indexes());
+            from = 0;
+        }
         let dir = home.dir();
         let place = self.place(home, &dir);
         let block = if verify { scan::WHOLE } else { HEADERS };
@@ -163,6 +188,10 @@ impl Segment {
         };
         let end = scan.position();
         self.extend(next_offset, end);
+        if verify {
+            let written_out = self.position_below(place, border)?;
+            self.written_out.store(written_out.min(end), Ordering::Relaxed);
+        }
         if verify && RESERVED_FROM <= end && flaw.is_none() {
             self.file.truncate(end)?; // Gives back blocks that were held ahead.
         }

@@ -91,7 +91,9 @@ pub(crate) fn after(
 
     // Nothing synced is lost, and nothing is there that was not sent.
     let highest = possible.last().map_or(0, Sent::end).max(model.end());
-    let lowest = model.synced.min(model.cutting_to.unwrap_or(i64::MAX));
+    // Nor, as long as the kernel lives, anything that was acknowledged.
+    let kept = if lost == Lost::Process { model.end() } else { model.synced };
+    let lowest = kept.min(model.cutting_to.unwrap_or(i64::MAX));
     assert!((lowest..=highest).contains(&end), "{context}: {end} not in {lowest}..={highest}");
     let (least, most) = model.log_start;
     assert!(

@@ -115,7 +115,8 @@ impl World {
                 85..88 => self.delete_records(rng)?,
                 88..92 => self.retain()?,
                 92..96 => self.cut(rng)?,
-                96..98 => self.restart()?,
+                96..97 => self.restart()?,
+                97..99 => self.be_killed()?,
                 _ => self.epoch += 1,
             }
         }
@@ -233,6 +234,16 @@ impl World {
         // Before anything is appended: below the recovery point nothing may be cut, and it has
         // moved back. If that cannot be said, the directory goes offline.
         self.checkpoint().inspect_err(|error| self.log().fail(error.as_str()))
+    }
+
+    /// The process ends, and another opens what it has written.
+    fn be_killed(&mut self) -> Result<(), Failed> {
+        drop(self.opened.take());
+        let (opened, recovery) = World::open(&self.disk, self.config.clone())?;
+        assert_eq!((recovery.cut, opened.log.log_end()), (None, self.model.end()));
+        assert_eq!((opened.last_stop, recovery.damaged), (LastStop::Killed, Vec::new()));
+        self.opened = Some(opened);
+        Ok(())
     }
 
     fn restart(&mut self) -> Result<(), Failed> {

@@ -20,6 +20,19 @@ impl Partition {
         self.dir.found_unsynced(bytes);
     }
 
+    /// Puts what is known of its producers on the disk, if much came since: a sync does that too,
+    /// but none may come for long.
+    pub fn note_producers(&self) {
+        if self.dir.failure().is_some() || !self.takes_part() {
+            return;
+        }
+        if let Err(error) = self.log.snapshot_if_due()
+            && self.takes_part()
+        {
+            self.dir.fail(&format!("noting the producers of {}: {error}", self.name()));
+        }
+    }
+
     /// Whether `flush.ms` or `flush.messages` ask for a sync.
     pub fn flush_is_due(&self, now_ms: i64) -> bool {
         self.log.is_flush_due(now_ms)

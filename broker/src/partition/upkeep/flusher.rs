@@ -50,7 +50,7 @@ pub(super) fn run(
     checkpoint: impl Fn(),
     now: impl Fn() -> Duration,
 ) {
-    let (mut written_down, mut pace) = (0, Pace::new(now()));
+    let (mut written_down, mut pace) = (0, Pace::new(now(), dir.written_bytes()));
     loop {
         let looks_again = pace.is_flooded() || dir.is_behind();
         let work = dir.next_work(if looks_again { STEP } else { Duration::from_secs(3600) });
@@ -59,7 +59,11 @@ pub(super) fn run(
         dir.set_flooded(pace.is_flooded());
         if dir.is_too_far_behind() {
             catch_up(dir, partitions(), u64::MAX, || dir.is_half_too_far_behind());
-        } else if !pace.is_flooded() {
+        } else if pace.is_flooded() {
+            if is_new_step {
+                partitions().iter().for_each(|it| it.note_producers());
+            }
+        } else {
             if let Some(log) = work.behind {
                 log.write_back(STEP_BYTES);
             }
@@ -79,24 +83,36 @@ pub(super) fn run(
     }
 }
 
-/// Syncs the logs that hold most while `goes_on`, and hands over no more than `most` bytes for it.
+/// Hands over what the logs hold that hold most, and syncs them, while `goes_on`; but it hands over
+/// no more than `most` bytes.
 ///
 /// One after the other, while the disk follows: it has most of them already, and a sync that finds
-/// the device busy holds up who appends to its log.
+/// the device busy holds up who appends to its log. Whoever waits for a sync is served meanwhile.
 fn catch_up(dir: &Dir, mut partitions: Vec<Arc<Partition>>, most: u64, goes_on: impl Fn() -> bool) {
+    partitions.retain(|it| 0 < it.behind_bytes());
     partitions.sort_by_cached_key(|it| std::cmp::Reverse(it.behind_bytes()));
-    let mut holding = partitions.iter().filter(|it| 0 < it.behind_bytes());
-    let mut handed = 0;
+    let mut left = most;
+    let mut rest = partitions.as_slice();
     while goes_on() {
         let at_once = if dir.is_far_behind() { SYNCS_AT_ONCE_MAX } else { 1 };
-        let some: Vec<_> = holding.by_ref().take(at_once).collect();
-        for log in &some {
-            handed += log.write_back(most - handed);
+        let (some, others) = rest.split_at(at_once.min(rest.len()));
+        rest = others;
+        for log in some {
+            // What comes meanwhile is for the next time.
+            let mut of_it = log.behind_bytes().min(left);
+            while 0 < of_it {
+                let handed = log.write_back(STEP_BYTES.min(of_it));
+                (of_it, left) = (of_it.saturating_sub(handed), left - handed);
+                sync_all(&dir.take_urgent(), |log| dir.sync_again(log));
+                if handed == 0 {
+                    break;
+                }
+            }
         }
-        if some.is_empty() || most <= handed {
+        if some.is_empty() || left == 0 {
             break;
         }
-        let some: Vec<_> = some.into_iter().map(|it| Arc::clone(it) as Arc<dyn Syncs>).collect();
+        let some: Vec<_> = some.iter().map(|it| Arc::clone(it) as Arc<dyn Syncs>).collect();
         // What lacks something now is asked again when it has grown.
         sync_all(&some, drop);
         sync_all(&dir.take_urgent(), |log| dir.sync_again(log));

@@ -106,7 +106,13 @@ impl Chores {
             }
             let open = || table.partitions_in(dir);
             match chore {
-                Chore::Space => look_for_room(dir, open),
+                Chore::Space => {
+                    look_for_room(dir, open);
+                    // So that a start after kill -9 knows that they are not somebody else's.
+                    if dir.take_unnamed() {
+                        checkpoints::recovery_points(dir, table);
+                    }
+                }
                 // Who reads them still can: a file that is unlinked goes when nobody has it open.
                 Chore::Unlink if dir.is_full() => self.doomed.bring_forward(&dir.path, now),
                 Chore::Unlink => {}

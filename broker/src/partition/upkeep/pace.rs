@@ -18,8 +18,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    pub(super) fn new(now: Duration) -> Pace {
-        Pace { since: now, written: 0, is_flooded: false }
+    pub(super) fn new(now: Duration, written: u64) -> Pace {
+        Pace { since: now, written, is_flooded: false }
     }
 
     /// Whether more comes than write-back should keep ahead of.
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn what_comes_faster_than_a_step_allows_is_a_flood_until_a_step_has_less() {
         const MS: fn(u64) -> Duration = Duration::from_millis;
-        let mut pace = Pace::new(MS(1000));
+        let mut pace = Pace::new(MS(1000), 0);
         let mut written = 0;
         for (at_ms, bytes, begins, floods) in [
             (1010, STEP_BYTES, false, false),

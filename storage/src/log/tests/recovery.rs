@@ -370,3 +370,55 @@ fn an_index_that_tells_more_than_the_file_holds_is_believed_as_far_as_it_can_be(
     assert_eq!((log.log_end(), recovery.cut), (offset, None));
     assert_eq!(bases(&log), all[..50].iter().map(|it| it.1).collect::<Vec<_>>());
 }
+
+#[test]
+fn what_is_known_of_producers_is_noted_without_a_flush() {
+    let (log, disk) = log(LogConfig { max_message_bytes: 2 << 20, ..LogConfig::default() });
+    let large = vec![b'v'; 1 << 20];
+    for sequence in 0..70 {
+        let batch = BatchBuilder::new(0).producer(7, 0, sequence).key_value(NOW, b"key", &large);
+        log.append(batch.build().unwrap(), &CLIENT).unwrap();
+        log.snapshot_if_due().unwrap();
+    }
+    assert_eq!(log.recovery_point(), 0);
+    let again = |disk: &SimDisk, last_stop| {
+        let config = LogConfig { max_message_bytes: 2 << 20, ..LogConfig::default() };
+        let (log, _) = Log::open(Open { last_stop, ..open_with(disk, config) }).unwrap();
+        let end = i32::try_from(log.log_end()).unwrap();
+        for (sequence, is_known) in [(end - 1, true), (end, false)] {
+            if 0 <= sequence {
+                let batch =
+                    BatchBuilder::new(0).producer(7, 0, sequence).key_value(NOW, b"k", b"v");
+                let got = log.append(batch.build().unwrap(), &CLIENT).unwrap();
+                assert_eq!(got.duplicate, is_known, "{sequence} at {end}");
+            }
+        }
+        end
+    };
+    assert_eq!(again(&disk.fork(), LastStop::Killed), 70);
+    for seed in 0..10 {
+        again(&disk.crash(seed), LastStop::Crashed);
+    }
+}
+
+#[test]
+fn an_index_whose_last_batch_is_rotten_is_believed_in_nothing() {
+    let (disk, all) = killed();
+    // Entries go to the file by 64, and the first batch has none.
+    for (index, is_seen) in [(1, false), (191, false), (192, true), (193, true)] {
+        let (disk, (base, offset, position, _)) = (disk.fork(), all[index]);
+        disk.rot(&path(base), position + 70, 0x55).unwrap();
+        let (log, recovery) = opened_after(LastStop::Killed, &disk);
+        assert_eq!(
+            (log.log_end() == offset, recovery.cut.is_some()),
+            (is_seen, is_seen),
+            "{index}"
+        );
+        if is_seen {
+            assert_eq!(bases(&log), all[..index].iter().map(|it| it.1).collect::<Vec<_>>());
+            assert_eq!(append(&log, 1), offset);
+            let (log, _) = opened_after(LastStop::Killed, &disk.fork());
+            assert_eq!(log.log_end(), offset + 1);
+        }
+    }
+}

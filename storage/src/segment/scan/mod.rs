@@ -132,9 +132,16 @@ impl<'a> Scan<'a> {
     fn read(&mut self) -> Result<Found, ScanError> {
         let position = self.position;
         let left = self.end - position;
-        let bytes =
-            self.bytes(position, HEADER_LEN.min(usize::try_from(left).unwrap_or(HEADER_LEN)))?;
-        let found = decode(bytes, position)?;
+        let (block, wanted) = (self.block, usize::try_from(left).unwrap_or(HEADER_LEN));
+        // Behind a large batch there is mostly another, of which only the header counts.
+        let is_large = |(before, _): &(Found, i64)| HEADERS as u64 <= before.size;
+        if block == HEADERS && self.before.as_ref().is_some_and(is_large) {
+            self.block = HEADER;
+        }
+        let bytes = self.bytes(position, HEADER_LEN.min(wanted));
+        let found = bytes.map_err(ScanError::from).and_then(|bytes| decode(bytes, position));
+        self.block = block;
+        let found = found?;
         if left < found.size {
             return Err(ScanError::Flawed(Flaw::Torn));
         }
