@@ -46,8 +46,8 @@ pub trait Syncs: Debug + Send + Sync {
 
 /// Something that grows, and should be handed to the device bit by bit.
 pub trait Lags: Debug + Send + Sync {
-    /// Hands on what it holds now, up to `most` bytes; returns how many it were. If that was all,
-    /// and much, it is synced.
+    /// Hands on what it holds now, up to `most` bytes; returns how many they were. If that was
+    /// all, and much, it is synced.
     fn write_back(&self, most: u64) -> u64;
 }
 
@@ -198,12 +198,12 @@ impl Dir {
         }
     }
 
-    /// Notes that a log was made in it.
+    /// Notes that a log is open in it that its checkpoint may not name yet.
     pub fn has_new_log(&self) {
         self.has_unnamed.store(true, Ordering::Relaxed);
     }
 
-    /// Whether that is so; who asks writes the checkpoint.
+    /// Whether that is so; who asks writes the checkpoint, or notes it again.
     pub(super) fn take_unnamed(&self) -> bool {
         self.has_unnamed.swap(false, Ordering::Relaxed)
     }
@@ -356,7 +356,7 @@ impl Dir {
             && log_behind.saturating_sub(bytes) / WRITE_BACK_BYTES != log_behind / WRITE_BACK_BYTES
     }
 
-    /// Bytes that it has seen behind, and those that became durable since.
+    /// Bytes appended since the start, and those that it found unsynced.
     pub(super) fn written_bytes(&self) -> u64 {
         self.written.load(Ordering::Relaxed)
     }
@@ -412,7 +412,7 @@ impl Dir {
         DIR_BEHIND_BYTES * 2 <= self.behind.load(Ordering::Relaxed)
     }
 
-    /// Bytes that became durable since the start.
+    /// Bytes that became durable since the start, or are about to, or are gone.
     pub(super) fn synced_bytes(&self) -> u64 {
         let behind = self.behind.load(Ordering::Relaxed);
         self.written_bytes().saturating_sub(behind)

@@ -351,7 +351,6 @@ fn open(
         ..Open::new(Arc::clone(log_dir.disk()), path, Arc::clone(&it.config), now_ms)
     };
     let log = if is_new {
-        dir.has_new_log();
         Log::create(new)?
     } else {
         let offset = |of: &Offsets| of.get(&it.at).copied().unwrap_or(0);

@@ -288,7 +288,12 @@ impl Reconciler {
                 topic.remove(&change.partition);
             }
         }
+        let mut dirs = Vec::<Arc<Dir>>::new();
         for Opening { at, topic_id, place, .. } in opened {
+            let dir = place.open().map(|partition| &partition.dir);
+            if let Some(dir) = dir.filter(|dir| !dirs.iter().any(|it| Arc::ptr_eq(it, dir))) {
+                dirs.push(Arc::clone(dir));
+            }
             if let Some(topic) = topics.get_mut(&(at.topic, topic_id)) {
                 topic.insert(at.partition, place);
             }
@@ -306,6 +311,8 @@ impl Reconciler {
             self.lead(topic, new);
         }
         self.parts.table.change(put, &gone);
+        // Whoever writes the checkpoint finds them now.
+        dirs.iter().for_each(|dir| dir.has_new_log());
     }
 
     fn lead(&self, topic: &Topic, new: &Image) {

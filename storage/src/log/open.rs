@@ -130,6 +130,7 @@ fn with(home: Home, open: Open, found: Found) -> Result<Log, Error> {
         recovery_point: AtomicI64::new(found.recovery_point),
         unflushed_since_ms: AtomicI64::new(open.now_ms),
         unsnapshotted_bytes: AtomicU64::new(found.unsnapshotted_bytes),
+        has_loose_snapshots: AtomicBool::new(false),
         may_reserve: AtomicBool::new(true),
         is_closed: AtomicBool::new(false),
         is_failed: AtomicBool::new(false),

@@ -12,35 +12,50 @@ const SNAPSHOT_EVERY_BYTES: u64 = 64 << 20;
 
 impl Log {
     /// Writes the state without a flush, if one is due: what a start reads after the end of the
-    /// process is bounded by it. After a power cut one that the log does not reach is removed.
+    /// process is bounded by it. It waits for nobody, and those before it stay, since after a power
+    /// cut the log may not reach it; the next flush writes one for good.
     pub fn snapshot_if_due(&self) -> Result<(), Error> {
-        // No cut comes between the state and its file.
-        let _flushing = self.flushing.lock();
-        if self.failure().is_some() {
+        if self.unsnapshotted_bytes.load(Ordering::Relaxed) < SNAPSHOT_EVERY_BYTES {
             return Ok(());
         }
-        let Some(producers) = self.due_snapshot() else { return Ok(()) };
-        // As in `snapshot_at_end`.
-        let are_saved = self.save_epochs().map_err(|error| self.disk_failed(error))?;
-        if are_saved && !self.owes_aborted() {
-            return self.write_snapshot(&producers);
+        // No cut comes between the state and its file.
+        let Some(_flushing) = self.flushing.try_lock() else { return Ok(()) };
+        if self.failure().is_some() || self.owes_aborted() {
+            return Ok(());
         }
-        self.unsnapshotted_bytes.fetch_max(SNAPSHOT_EVERY_BYTES, Ordering::Relaxed);
+        let producers = self.state();
+        // As in `snapshot_at_end`. Else it is due again after as many bytes.
+        let are_saved = self.save_epochs().map_err(|error| self.disk_failed(error))?;
+        if !are_saved || self.owes_aborted() {
+            return Ok(());
+        }
+        let (disk, dir) = (&*self.home.disk, self.home.dir());
+        let written = forgive_full(snapshot::write(disk, &dir, &producers, false));
+        if written.map_err(|error| self.disk_failed(error))? {
+            self.has_loose_snapshots.store(true, Ordering::Relaxed);
+            self.home.names_unsynced.store(true, Ordering::Release);
+            let mut writer = self.writer.lock();
+            writer.snapshot = writer.snapshot.max(producers.end());
+        }
         Ok(())
     }
 
     /// The state to write with the flush that begins now, if one is due. The flush must cover all
     /// that was appended by now.
     pub(super) fn due_snapshot(&self) -> Option<Producers> {
-        if self.unsnapshotted_bytes.load(Ordering::Relaxed) < SNAPSHOT_EVERY_BYTES {
-            return None;
-        }
-        let writer = self.writer.lock();
-        self.unsnapshotted_bytes.store(0, Ordering::Relaxed);
-        Some(writer.producers.clone())
+        let are_loose = self.has_loose_snapshots.swap(false, Ordering::Relaxed);
+        let is_due = SNAPSHOT_EVERY_BYTES <= self.unsnapshotted_bytes.load(Ordering::Relaxed);
+        (are_loose || is_due).then(|| self.state())
     }
 
-    /// Writes a state, all of whose epochs and aborted transactions are durable. Those before it, unless a segment begins there,
+    /// What is known of the producers now.
+    fn state(&self) -> Producers {
+        let writer = self.writer.lock();
+        self.unsnapshotted_bytes.store(0, Ordering::Relaxed);
+        writer.producers.clone()
+    }
+
+    /// Writes a state that is durable in the log. Those before it, unless a segment begins there,
     /// have no more use.
     pub(super) fn write_snapshot(&self, producers: &Producers) -> Result<(), Error> {
         let (disk, dir) = (&*self.home.disk, self.home.dir());
@@ -50,7 +65,7 @@ impl Log {
             return Ok(());
         }
         let mut writer = self.writer.lock();
-        if producers.end() <= writer.snapshot {
+        if producers.end() < writer.snapshot {
             return Ok(());
         }
         writer.snapshot = producers.end();

@@ -19,10 +19,18 @@ impl Segment {
     pub fn activate(&mut self, home: &Home) -> Result<(), ScanError> {
         let end = self.recent.end();
         let from = self.prepare(home, end, Trust::Offsets)?;
+        let dir = home.dir();
+        let place = self.place(home, &dir);
         self.visit(from, |found| {
-            self.see_time(found);
+            match self.indexes.get() {
+                Some(indexes) if from == 0 => self.index(place, indexes, found, home)?,
+                _ => self.see_time(found),
+            }
             Ok(())
         })?;
+        if from == 0 {
+            return Ok(());
+        }
         let unindexed = u64::from(end.position).saturating_sub(from);
         self.unindexed.store(u32::try_from(unindexed).unwrap_or(u32::MAX), Ordering::Relaxed);
         Ok(())

@@ -85,17 +85,24 @@ impl Syncs for Partition {
     }
 }
 
-impl Lags for Partition {
-    fn write_back(&self, most: u64) -> u64 {
+impl Partition {
+    /// Hands on up to `most` bytes of its log; returns how many they were.
+    pub fn hand_over(&self, most: u64) -> u64 {
         if self.dir.failure().is_some() || !self.takes_part() {
             return 0;
         }
-        let handed = self.log.write_back(most).unwrap_or_else(|error| {
+        self.log.write_back(most).unwrap_or_else(|error| {
             if self.takes_part() {
                 self.dir.fail(&format!("writing {} back: {error}", self.name()));
             }
             0
-        });
+        })
+    }
+}
+
+impl Lags for Partition {
+    fn write_back(&self, most: u64) -> u64 {
+        let handed = self.hand_over(most);
         if handed < most && LOG_BEHIND_BYTES <= self.behind_bytes() {
             // What lacks something is asked again when it has grown.
             let _is_done = self.sync();

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use storage::checkpoint::{Offsets, read_offsets};
 use storage::error::{Error, is_shortage};
 
-pub(super) fn recovery_points(dir: &Arc<Dir>, table: &Table) {
-    write(dir, table, Checkpoint::RecoveryPoints, |it| Some(it.log().recovery_point()));
+/// Says whether they are on disk now.
+pub(super) fn recovery_points(dir: &Arc<Dir>, table: &Table) -> bool {
+    write(dir, table, Checkpoint::RecoveryPoints, |it| Some(it.log().recovery_point()))
 }
 
 /// Only those that are not 0, which is what a reader takes for the others. Says whether they are on

@@ -4,7 +4,7 @@
 //! share one round, so that under load many acknowledgements cost one sync.
 
 use super::pace::{Pace, STEP, STEP_BYTES};
-use crate::partition::dir::{Dir, Lags, Syncs};
+use crate::partition::dir::{Dir, Syncs};
 use crate::partition::replica::Partition;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -55,19 +55,23 @@ pub(super) fn run(
         let looks_again = pace.is_flooded() || dir.is_behind();
         let work = dir.next_work(if looks_again { STEP } else { Duration::from_secs(3600) });
         sync_all(&work.urgent, |log| dir.sync_again(log));
+        let was_flooded = pace.is_flooded();
         let is_new_step = pace.look(now(), dir.written_bytes());
         dir.set_flooded(pace.is_flooded());
         if dir.is_too_far_behind() {
             catch_up(dir, partitions(), u64::MAX, || dir.is_half_too_far_behind());
         } else if pace.is_flooded() {
             if is_new_step {
-                partitions().iter().for_each(|it| it.note_producers());
+                for partition in partitions() {
+                    partition.note_producers();
+                    sync_all(&dir.take_urgent(), |log| dir.sync_again(log));
+                }
             }
         } else {
             if let Some(log) = work.behind {
                 log.write_back(STEP_BYTES);
             }
-            if work.all_behind || (is_new_step && dir.is_behind()) {
+            if work.all_behind || was_flooded || (is_new_step && dir.is_behind()) {
                 catch_up(dir, partitions(), STEP_BYTES, || dir.is_half_behind());
             }
         }
@@ -101,7 +105,7 @@ fn catch_up(dir: &Dir, mut partitions: Vec<Arc<Partition>>, most: u64, goes_on: 
             // What comes meanwhile is for the next time.
             let mut of_it = log.behind_bytes().min(left);
             while 0 < of_it {
-                let handed = log.write_back(STEP_BYTES.min(of_it));
+                let handed = log.hand_over(STEP_BYTES.min(of_it));
                 (of_it, left) = (of_it.saturating_sub(handed), left - handed);
                 sync_all(&dir.take_urgent(), |log| dir.sync_again(log));
                 if handed == 0 {

@@ -373,32 +373,39 @@ fn an_index_that_tells_more_than_the_file_holds_is_believed_as_far_as_it_can_be(
 
 #[test]
 fn what_is_known_of_producers_is_noted_without_a_flush() {
-    let (log, disk) = log(LogConfig { max_message_bytes: 2 << 20, ..LogConfig::default() });
+    let config = || LogConfig { max_message_bytes: 2 << 20, ..LogConfig::default() };
+    let (log, disk) = log(config());
     let large = vec![b'v'; 1 << 20];
-    for sequence in 0..70 {
-        let batch = BatchBuilder::new(0).producer(7, 0, sequence).key_value(NOW, b"key", &large);
-        log.append(batch.build().unwrap(), &CLIENT).unwrap();
+    let of_producer = |sequence: i32, value: &[u8]| {
+        let batch = BatchBuilder::new(0).producer(7, 0, sequence).key_value(NOW, b"key", value);
+        batch.build().unwrap()
+    };
+    let append = |sequence| {
+        log.append(of_producer(sequence, &large), &CLIENT).unwrap();
         log.snapshot_if_due().unwrap();
-    }
-    assert_eq!(log.recovery_point(), 0);
+    };
+    let snapshots = |disk: &SimDisk| crate::producer::snapshot::list(disk, Path::new(DIR)).unwrap();
+    (0..64).for_each(append);
+    assert_eq!(snapshots(&disk), [64]);
+    (64..140).for_each(append);
+    assert_eq!((snapshots(&disk), log.recovery_point()), (vec![64, 128], 0));
     let again = |disk: &SimDisk, last_stop| {
-        let config = LogConfig { max_message_bytes: 2 << 20, ..LogConfig::default() };
-        let (log, _) = Log::open(Open { last_stop, ..open_with(disk, config) }).unwrap();
+        let (log, _) = Log::open(Open { last_stop, ..open_with(disk, config()) }).unwrap();
         let end = i32::try_from(log.log_end()).unwrap();
         for (sequence, is_known) in [(end - 1, true), (end, false)] {
             if 0 <= sequence {
-                let batch =
-                    BatchBuilder::new(0).producer(7, 0, sequence).key_value(NOW, b"k", b"v");
-                let got = log.append(batch.build().unwrap(), &CLIENT).unwrap();
+                let got = log.append(of_producer(sequence, b"v"), &CLIENT).unwrap();
                 assert_eq!(got.duplicate, is_known, "{sequence} at {end}");
             }
         }
-        end
+        (end, snapshots(disk).iter().all(|at| *at <= i64::from(end)))
     };
-    assert_eq!(again(&disk.fork(), LastStop::Killed), 70);
-    for seed in 0..10 {
-        again(&disk.crash(seed), LastStop::Crashed);
+    assert_eq!(again(&disk.fork(), LastStop::Killed), (140, true));
+    for seed in 0..4 {
+        assert!(again(&disk.crash(seed), LastStop::Crashed).1, "none misleads");
     }
+    log.flush(140).unwrap();
+    assert_eq!(snapshots(&disk), [140], "one for good, and no other is needed");
 }
 
 #[test]
@@ -421,4 +428,15 @@ fn an_index_whose_last_batch_is_rotten_is_believed_in_nothing() {
             assert_eq!(log.log_end(), offset + 1);
         }
     }
+}
+
+#[test]
+fn what_stands_before_a_rotten_end_of_the_index_is_checked_too() {
+    let (disk, all) = killed();
+    for index in [100, 192] {
+        let (base, _, position, _) = all[index];
+        disk.rot(&path(base), position + 70, 0x55).unwrap();
+    }
+    let (log, _) = opened_after(LastStop::Killed, &disk);
+    assert_eq!((log.log_end(), bases(&log).len()), (all[100].1, 100));
 }
