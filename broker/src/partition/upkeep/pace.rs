@@ -5,8 +5,9 @@ use std::time::Duration;
 pub(super) const STEP: Duration = Duration::from_millis(100);
 
 /// As long as no more comes in a step, write-back keeps ahead of it, so that no sync finds much and
-/// the device is never asked for much at once. What comes faster is left to the kernel's own writers:
-/// they take it in longer runs, and so for less, and the flusher could only do it in their place.
+/// the device is never asked for much at once. What comes faster is left to the kernel's own
+/// writers: they take it in longer runs, and so for less, and the flusher could only do it in their
+/// place.
 pub(super) const STEP_BYTES: u64 = 26 << 20;
 
 #[derive(Debug)]

@@ -4,8 +4,8 @@ use crate::disk::File;
 use protocol::records::batch::{BatchHeader, HEADER_LEN, LOG_OVERHEAD};
 use std::io;
 
-/// Bytes read at once by a walk over headers alone: many small batches. Behind one that is larger, only
-/// the next header is.
+/// Bytes read at once by a walk over headers alone: many small batches. Behind one that is larger,
+/// only the next header is.
 pub const HEADERS: usize = 8 * 1024;
 
 /// Bytes read at once for one header.
