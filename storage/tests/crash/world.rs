@@ -238,10 +238,14 @@ impl World {
 
     /// The process ends, and another opens what it has written.
     fn be_killed(&mut self) -> Result<(), Failed> {
+        self.start_again(LastStop::Killed)
+    }
+
+    fn start_again(&mut self, last_stop: LastStop) -> Result<(), Failed> {
         drop(self.opened.take());
         let (opened, recovery) = World::open(&self.disk, self.config.clone())?;
         assert_eq!((recovery.cut, opened.log.log_end()), (None, self.model.end()));
-        assert_eq!((opened.last_stop, recovery.damaged), (LastStop::Killed, Vec::new()));
+        assert_eq!((opened.last_stop, recovery.damaged), (last_stop, Vec::new()));
         self.opened = Some(opened);
         Ok(())
     }
@@ -251,12 +255,7 @@ impl World {
         self.model.synced = self.model.end();
         self.checkpoint()?;
         self.dir().mark_clean_shutdown(7).map_err(failed)?;
-        drop(self.opened.take());
-        let (opened, recovery) = World::open(&self.disk, self.config.clone())?;
-        assert_eq!((recovery.cut, opened.log.log_end()), (None, self.model.end()));
-        assert_eq!((opened.last_stop, recovery.damaged), (LastStop::Clean, Vec::new()));
-        self.opened = Some(opened);
-        Ok(())
+        self.start_again(LastStop::Clean)
     }
 
     /// Appends until the disk is full; says how many were refused. What was refused is not there.
