@@ -17,14 +17,13 @@ use compat_tests::broker::Broker;
 use compat_tests::clients::Client;
 use compat_tests::member::{Event, Mode, Said, Story, owned, stories};
 use compat_tests::ownership::{is_fair, overlaps, readings};
-use compat_tests::process::{Server, until};
+use compat_tests::process::{Server, until, until_every};
 use nix::sys::signal::Signal;
 use rdkafka::ClientConfig;
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{JoinHandle, spawn};
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
@@ -116,26 +115,29 @@ impl Storm {
 
     /// Waits until the members that are there have fair shares; when the last was given.
     fn settle(&mut self) -> u64 {
-        let end = Instant::now() + SESSION + REBALANCE + Duration::from_secs(30);
-        loop {
-            std::thread::sleep(Duration::from_millis(500));
+        let limit = SESSION + REBALANCE + Duration::from_secs(30);
+        let end = Instant::now() + limit;
+        let wait = limit + Duration::from_secs(1);
+        until_every(Duration::from_millis(500), "the members settle", wait, || {
             for pool in &mut self.alive {
                 assert!(pool.server.is_up(), "a pool ended: {}", pool.server.tail());
             }
             let story = self.story(&self.alive);
             let is_there = |said: &&Vec<Said>| !said.iter().any(|it| it.event == Event::Closed);
             let shares: Vec<_> = story.values().filter(is_there).map(|said| owned(said)).collect();
-            let all = shares.len() == self.options.members;
+            let all = self.calm <= now() && shares.len() == self.options.members;
             if all && is_fair(&shares, self.options.partitions) {
                 let given = |it: &&Said| matches!(it.event, Event::Own(_) | Event::Give(_));
-                return story.values().flatten().filter(given).map(|it| it.at).max().unwrap_or(0);
+                let last = story.values().flatten().filter(given).map(|it| it.at).max();
+                return Some(last.unwrap_or(0));
             }
             if end <= Instant::now() {
                 let sizes: Vec<_> = shares.iter().map(BTreeSet::len).collect();
                 self.keep_logs();
                 panic!("{} members do not settle: {sizes:?}", shares.len());
             }
-        }
+            None
+        })
     }
 
     /// Keeps what the members said, where `KEEP` says.
@@ -148,39 +150,43 @@ impl Storm {
     }
 }
 
-/// Sends a record to each partition every second, and says how many it sent to each.
-fn produce(bootstrap: &str, partitions: usize, ended: Arc<AtomicBool>) -> JoinHandle<usize> {
+/// Whether the storm is over, which is waited for so long.
+fn is_over(ended: &Receiver<()>, patience: Duration) -> bool {
+    ended.recv_timeout(patience) != Err(RecvTimeoutError::Timeout)
+}
+
+/// Sends a record to each partition every second until `ended` closes, and says how many it sent to
+/// each.
+fn produce(bootstrap: &str, partitions: usize, ended: Receiver<()>) -> JoinHandle<usize> {
     let mut config = ClientConfig::new();
     let config = config.set("bootstrap.servers", bootstrap).set("message.timeout.ms", "300000");
     let producer: BaseProducer = config.set("enable.idempotence", "true").create().unwrap();
     spawn(move || {
         let mut sent = 0;
-        while !ended.load(Ordering::SeqCst) {
+        while !is_over(&ended, Duration::from_millis(900)) {
             for partition in 0..partitions {
                 let record = BaseRecord::<str, str>::to(TOPIC).payload("storm");
                 producer.send(record.partition(i32::try_from(partition).unwrap())).unwrap();
             }
             sent += 1;
             producer.poll(Duration::from_secs(1));
-            std::thread::sleep(Duration::from_millis(900));
         }
         producer.flush(Duration::from_secs(60)).unwrap();
         sent
     })
 }
 
-/// Asks every second what is committed, and collects what went back.
-fn watch(port: u16, ended: Arc<AtomicBool>) -> JoinHandle<Vec<String>> {
+/// Asks every second what is committed until `ended` closes, and collects what went back.
+fn watch(port: u16, ended: Receiver<()>) -> JoinHandle<Vec<String>> {
     spawn(move || {
         let (mut last, mut back) = (BTreeMap::new(), Vec::new());
-        while !ended.load(Ordering::SeqCst) {
+        while !is_over(&ended, Duration::from_secs(1)) {
             for (key, offset) in committed(port, TOPIC) {
                 let before = last.insert(key.clone(), offset).unwrap_or_default();
                 if offset < before {
                     back.push(format!("{key:?}: {offset} after {before}"));
                 }
             }
-            std::thread::sleep(Duration::from_secs(1));
         }
         back
     })
@@ -197,8 +203,8 @@ fn properties() -> String {
 
 fn blow(storm: &mut Storm, broker: &mut Broker) {
     let (mut crash, mut kill) = (now(), now());
-    while now() + 2000 < storm.calm {
-        std::thread::sleep(Duration::from_millis(200));
+    let limit = Duration::from_secs(storm.options.seconds + 120);
+    until_every(Duration::from_millis(200), "the storm ends", limit, || {
         if crash + 1000 * storm.options.crash_every < now() {
             storm.crash();
             crash = now();
@@ -208,7 +214,8 @@ fn blow(storm: &mut Storm, broker: &mut Broker) {
             broker.start_again();
             kill = now();
         }
-    }
+        (storm.calm <= now() + 2000).then_some(())
+    });
 }
 
 fn caught_up(port: u16, partitions: usize, sent: usize) -> bool {
@@ -258,18 +265,18 @@ fn main() {
     let mut broker = Broker::start(dir.path(), &properties());
     create_topic(broker.port, TOPIC, options.partitions);
     await_coordinator(broker.port, TOPIC);
-    let ended = Arc::new(AtomicBool::new(false));
     let (bootstrap, port) = (broker.bootstrap(), broker.port);
     let (partitions, pools) = (options.partitions, options.pools);
     let (calm, chance) = (now() + 1000 * options.seconds, options.seed);
     let mut storm =
         Storm { options, dir, bootstrap, calm, alive: Vec::new(), dead: Vec::new(), chance };
     (0..pools).for_each(|_| storm.begin());
-    let sending = produce(&storm.bootstrap, partitions, ended.clone());
-    let watching = watch(port, ended.clone());
+    let ((end_sending, sent), (end_watching, watched)) = (channel(), channel());
+    let sending = produce(&storm.bootstrap, partitions, sent);
+    let watching = watch(port, watched);
     blow(&mut storm, &mut broker);
     let settled = storm.settle();
-    ended.store(true, Ordering::SeqCst);
+    drop((end_sending, end_watching));
     let (sent, mut found) = (sending.join().unwrap(), watching.join().unwrap());
     let limit = Duration::from_secs(60);
     until("all is committed", limit, || caught_up(port, partitions, sent).then_some(()));

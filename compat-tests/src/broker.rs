@@ -1,7 +1,7 @@
 //! One node of Highwater as a process.
 
 use crate::home::highwater;
-use crate::process::Server;
+use crate::process::{Server, until};
 use crate::wire::Connection;
 use nix::sys::signal::Signal;
 use std::net::TcpListener;
@@ -66,11 +66,12 @@ impl Broker {
 
     fn await_ready(&mut self) {
         let end = Instant::now() + Duration::from_secs(60);
-        while Connection::open(self.port).and_then(|mut it| it.brokers()).unwrap_or(0) == 0 {
+        until("the broker answers", Duration::from_secs(61), || {
+            let brokers = Connection::open(self.port).and_then(|mut it| it.brokers());
             assert!(self.server.is_up(), "the broker ended:\n{}", self.server.tail());
             assert!(Instant::now() < end, "the broker does not answer:\n{}", self.server.tail());
-            std::thread::sleep(Duration::from_millis(5));
-        }
+            brokers.ok().filter(|count| *count != 0)
+        });
     }
 
     pub fn bootstrap(&self) -> String {
