@@ -356,7 +356,7 @@ fn open(
         let offset = |of: &Offsets| of.get(&it.at).copied().unwrap_or(0);
         let is_named = known.recovery_points.contains_key(&it.at);
         let (log, recovery) = Log::open(Open {
-            last_stop: last_stop(dir, log_dir, (&new.dir, is_named))?,
+            last_stop: last_stop(dir, log_dir, &new.dir, is_named)?,
             recovery_point: offset(&known.recovery_points),
             log_start_offset: offset(&known.log_starts),
             high_watermark: offset(&known.watermarks),
@@ -373,7 +373,8 @@ fn open(
 fn last_stop(
     dir: &Dir,
     log_dir: &LogDir,
-    (folder, is_named): (&Path, bool),
+    folder: &Path,
+    is_named: bool,
 ) -> Result<LastStop, Error> {
     let is_killed = dir.last_stop == LastStop::Killed;
     if is_killed && !(is_named && log_dir.shares_cache_with(folder)?) {

@@ -288,12 +288,9 @@ impl Reconciler {
                 topic.remove(&change.partition);
             }
         }
-        let mut dirs = Vec::<Arc<Dir>>::new();
+        let fresh = opened.iter().filter_map(|it| it.place.open());
+        let dirs: Vec<_> = fresh.map(|partition| Arc::clone(&partition.dir)).collect();
         for Opening { at, topic_id, place, .. } in opened {
-            let dir = place.open().map(|partition| &partition.dir);
-            if let Some(dir) = dir.filter(|dir| !dirs.iter().any(|it| Arc::ptr_eq(it, dir))) {
-                dirs.push(Arc::clone(dir));
-            }
             if let Some(topic) = topics.get_mut(&(at.topic, topic_id)) {
                 topic.insert(at.partition, place);
             }

@@ -4,7 +4,6 @@ use super::Log;
 use crate::error::{Error, is_out_of_files};
 use crate::partition_metadata;
 use crate::producer::Producers;
-use crate::segment::{Located, Segment};
 use std::io;
 use std::sync::atomic::Ordering;
 
@@ -80,18 +79,11 @@ impl Log {
         Ok(self.recovery_point())
     }
 
-    /// How many bytes no flush is known to have made durable.
+    /// How many bytes of a log that was just opened no flush is known to have made durable.
     pub fn unsynced_bytes(&self) -> u64 {
         let from = self.recovery_point();
-        let of = |segment: &Segment| {
-            let synced = match segment.locate(&self.home, from.max(segment.base())) {
-                Ok(Located::At { position, .. }) => position,
-                Ok(Located::Damaged(_) | Located::Behind) | Err(_) => 0,
-            };
-            segment.size().saturating_sub(synced)
-        };
         let segments = self.segments.load();
-        segments.iter().filter(|it| from < it.end().0).map(|it| of(it)).sum()
+        segments.iter().filter(|it| from < it.end().0).map(|it| it.kept_bytes()).sum()
     }
 
     /// Whether `flush.messages` or `flush.ms` ask for a flush.

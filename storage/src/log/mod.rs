@@ -60,7 +60,7 @@ pub struct Log {
     unflushed_since_ms: AtomicI64,
     /// Bytes appended since the last snapshot of the producers.
     unsnapshotted_bytes: AtomicU64,
-    /// There are snapshots that are not durable, or older ones that those replace.
+    /// Of this process there are snapshots that are not durable.
     has_loose_snapshots: AtomicBool,
     /// Whether blocks may be taken ahead of the end.
     may_reserve: AtomicBool,

@@ -13,21 +13,22 @@ const SNAPSHOT_EVERY_BYTES: u64 = 64 << 20;
 impl Log {
     /// Writes the state without a flush, if one is due: what a start reads after the end of the
     /// process is bounded by it. It waits for nobody, and those before it stay, since after a power
-    /// cut the log may not reach it; the next flush writes one for good.
-    pub fn snapshot_if_due(&self) -> Result<(), Error> {
+    /// cut the log may not reach it; the next flush writes one for good. True: there was something
+    /// to do.
+    pub fn snapshot_if_due(&self) -> Result<bool, Error> {
         if self.unsnapshotted_bytes.load(Ordering::Relaxed) < SNAPSHOT_EVERY_BYTES {
-            return Ok(());
+            return Ok(false);
         }
         // No cut comes between the state and its file.
-        let Some(_flushing) = self.flushing.try_lock() else { return Ok(()) };
+        let Some(_flushing) = self.flushing.try_lock() else { return Ok(false) };
         if self.failure().is_some() || self.owes_aborted() {
-            return Ok(());
+            return Ok(false);
         }
         let producers = self.state();
         // As in `snapshot_at_end`. Else it is due again after as many bytes.
         let are_saved = self.save_epochs().map_err(|error| self.disk_failed(error))?;
         if !are_saved || self.owes_aborted() {
-            return Ok(());
+            return Ok(false);
         }
         let (disk, dir) = (&*self.home.disk, self.home.dir());
         let written = forgive_full(snapshot::write(disk, &dir, &producers, false));
@@ -37,13 +38,13 @@ impl Log {
             let mut writer = self.writer.lock();
             writer.snapshot = writer.snapshot.max(producers.end());
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The state to write with the flush that begins now, if one is due. The flush must cover all
     /// that was appended by now.
     pub(super) fn due_snapshot(&self) -> Option<Producers> {
-        let are_loose = self.has_loose_snapshots.swap(false, Ordering::Relaxed);
+        let are_loose = self.has_loose_snapshots.load(Ordering::Relaxed);
         let is_due = SNAPSHOT_EVERY_BYTES <= self.unsnapshotted_bytes.load(Ordering::Relaxed);
         (are_loose || is_due).then(|| self.state())
     }
@@ -64,6 +65,7 @@ impl Log {
         if !written {
             return Ok(());
         }
+        self.has_loose_snapshots.store(false, Ordering::Relaxed);
         let mut writer = self.writer.lock();
         if producers.end() < writer.snapshot {
             return Ok(());

@@ -99,6 +99,11 @@ impl Segment {
         Ok(())
     }
 
+    /// Bytes that were not handed to the device yet.
+    pub fn kept_bytes(&self) -> u64 {
+        self.size().saturating_sub(self.written_out.load(Ordering::Relaxed))
+    }
+
     /// Hands what was appended to the device and waits until that has it, up to `most` bytes and
     /// without the last pages: the kernel holds a page locked until the device has room for it, and
     /// whoever appends to it meanwhile waits. Returns how many bytes it were. A failure is one of a

@@ -5,6 +5,7 @@ use crate::partition::dir::{LOG_BEHIND_BYTES, Lags, Syncs};
 use crate::partition::leader::Event;
 use std::sync::Arc;
 use storage::error::Error;
+use storage::log::Log;
 use tokio::time::Instant;
 
 impl Partition {
@@ -21,16 +22,27 @@ impl Partition {
     }
 
     /// Puts what is known of its producers on the disk, if much came since: a sync does that too,
-    /// but none may come for long.
-    pub fn note_producers(&self) {
+    /// but none may come for long. True: it took time.
+    pub fn note_producers(&self) -> bool {
+        self.in_log("noting the producers of", Log::snapshot_if_due)
+    }
+
+    /// Does something with its log, if that can be used; a failure is one of the directory.
+    fn in_log<T: Default>(&self, what: &str, work: impl FnOnce(&Log) -> Result<T, Error>) -> T {
         if self.dir.failure().is_some() || !self.takes_part() {
-            return;
+            return T::default();
         }
-        if let Err(error) = self.log.snapshot_if_due()
-            && self.takes_part()
-        {
-            self.dir.fail(&format!("noting the producers of {}: {error}", self.name()));
-        }
+        work(&self.log).unwrap_or_else(|error| {
+            if self.takes_part() {
+                self.dir.fail(&format!("{what} {}: {error}", self.name()));
+            }
+            T::default()
+        })
+    }
+
+    /// Hands on up to `most` bytes of its log; returns how many they were.
+    pub fn hand_over(&self, most: u64) -> u64 {
+        self.in_log("writing back", |log| log.write_back(most))
     }
 
     /// Whether `flush.ms` or `flush.messages` ask for a sync.
@@ -85,28 +97,12 @@ impl Syncs for Partition {
     }
 }
 
-impl Partition {
-    /// Hands on up to `most` bytes of its log; returns how many they were.
-    pub fn hand_over(&self, most: u64) -> u64 {
-        if self.dir.failure().is_some() || !self.takes_part() {
-            return 0;
-        }
-        self.log.write_back(most).unwrap_or_else(|error| {
-            if self.takes_part() {
-                self.dir.fail(&format!("writing {} back: {error}", self.name()));
-            }
-            0
-        })
-    }
-}
-
 impl Lags for Partition {
-    fn write_back(&self, most: u64) -> u64 {
+    fn write_back(&self, most: u64) {
         let handed = self.hand_over(most);
         if handed < most && LOG_BEHIND_BYTES <= self.behind_bytes() {
             // What lacks something is asked again when it has grown.
             let _is_done = self.sync();
         }
-        handed
     }
 }

@@ -9,9 +9,12 @@ use std::sync::Arc;
 use storage::checkpoint::{Offsets, read_offsets};
 use storage::error::{Error, is_shortage};
 
-/// Says whether they are on disk now.
-pub(super) fn recovery_points(dir: &Arc<Dir>, table: &Table) -> bool {
-    write(dir, table, Checkpoint::RecoveryPoints, |it| Some(it.log().recovery_point()))
+pub(super) fn recovery_points(dir: &Arc<Dir>, table: &Table) {
+    let has_unnamed = dir.take_unnamed();
+    let point = |it: &Partition| Some(it.log().recovery_point());
+    if !write(dir, table, Checkpoint::RecoveryPoints, point) && has_unnamed {
+        dir.has_new_log();
+    }
 }
 
 /// Only those that are not 0, which is what a reader takes for the others. Says whether they are on

@@ -42,6 +42,11 @@ pub(super) fn sync_all(logs: &[Arc<dyn Syncs>], again: impl Fn(Arc<dyn Syncs>) +
     });
 }
 
+/// Syncs the logs that somebody waits for by now.
+fn serve_urgent(dir: &Dir) {
+    sync_all(&dir.take_urgent(), |log| dir.sync_again(log));
+}
+
 /// Serves `dir` until it is told to stop. `partitions` lists what is open in it, `checkpoint`
 /// writes its recovery points down, `now` is monotonic.
 pub(super) fn run(
@@ -63,8 +68,9 @@ pub(super) fn run(
         } else if pace.is_flooded() {
             if is_new_step {
                 for partition in partitions() {
-                    partition.note_producers();
-                    sync_all(&dir.take_urgent(), |log| dir.sync_again(log));
+                    if partition.note_producers() {
+                        serve_urgent(dir);
+                    }
                 }
             }
         } else {
@@ -107,7 +113,7 @@ fn catch_up(dir: &Dir, mut partitions: Vec<Arc<Partition>>, most: u64, goes_on: 
             while 0 < of_it {
                 let handed = log.hand_over(STEP_BYTES.min(of_it));
                 (of_it, left) = (of_it.saturating_sub(handed), left - handed);
-                sync_all(&dir.take_urgent(), |log| dir.sync_again(log));
+                serve_urgent(dir);
                 if handed == 0 {
                     break;
                 }
@@ -119,6 +125,6 @@ fn catch_up(dir: &Dir, mut partitions: Vec<Arc<Partition>>, most: u64, goes_on: 
         let some: Vec<_> = some.iter().map(|it| Arc::clone(it) as Arc<dyn Syncs>).collect();
         // What lacks something now is asked again when it has grown.
         sync_all(&some, drop);
-        sync_all(&dir.take_urgent(), |log| dir.sync_again(log));
+        serve_urgent(dir);
     }
 }

@@ -109,8 +109,8 @@ impl Chores {
                 Chore::Space => {
                     look_for_room(dir, open);
                     // So that a start after kill -9 knows that they are not somebody else's.
-                    if dir.take_unnamed() && !checkpoints::recovery_points(dir, table) {
-                        dir.has_new_log();
+                    if dir.has_unnamed() {
+                        checkpoints::recovery_points(dir, table);
                     }
                 }
                 // Who reads them still can: a file that is unlinked goes when nobody has it open.
@@ -122,7 +122,7 @@ impl Chores {
                     checkpoints::log_starts(dir, table);
                 }
                 Chore::RecoveryPoints => {
-                    let _is_written = checkpoints::recovery_points(dir, table);
+                    checkpoints::recovery_points(dir, table);
                     self.mark_running(dir);
                 }
                 Chore::Retention => {
@@ -171,7 +171,7 @@ impl Chores {
             let closing: Vec<_> =
                 open.iter().map(|it| Arc::new(Closing(Arc::clone(it))) as Arc<dyn Syncs>).collect();
             flusher::sync_all(&closing, drop);
-            let _is_written = checkpoints::recovery_points(dir, &self.table);
+            checkpoints::recovery_points(dir, &self.table);
             checkpoints::log_starts(dir, &self.table);
             checkpoints::watermarks(dir, &self.table);
         }
@@ -226,9 +226,7 @@ impl Upkeep {
             let (chores, dir) = (Arc::clone(&chores), Arc::clone(dir));
             let serve = move || {
                 let open = || chores.table.partitions_in(&dir);
-                let checkpoint = || {
-                    let _is_written = checkpoints::recovery_points(&dir, &chores.table);
-                };
+                let checkpoint = || checkpoints::recovery_points(&dir, &chores.table);
                 flusher::run(&dir, open, checkpoint, || chores.clock.monotonic());
             };
             threads.push(Builder::new().name(format!("flusher-{index}")).spawn(serve)?);

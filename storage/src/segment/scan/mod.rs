@@ -133,16 +133,12 @@ impl<'a> Scan<'a> {
     fn read(&mut self) -> Result<Found, ScanError> {
         let position = self.position;
         let left = self.end - position;
-        let (block, wanted) = (self.block, usize::try_from(left).unwrap_or(HEADER_LEN));
+        let wanted = HEADER_LEN.min(usize::try_from(left).unwrap_or(HEADER_LEN));
         // Behind a large batch there is mostly another, of which only the header counts.
         let is_large = |(before, _): &(Found, i64)| HEADERS as u64 <= before.size;
-        if block == HEADERS && self.before.as_ref().is_some_and(is_large) {
-            self.block = HEADER;
-        }
-        let bytes = self.bytes(position, HEADER_LEN.min(wanted));
-        let found = bytes.map_err(ScanError::from).and_then(|bytes| decode(bytes, position));
-        self.block = block;
-        let found = found?;
+        let is_alone = self.block == HEADERS && self.before.as_ref().is_some_and(is_large);
+        let block = if is_alone { HEADER } else { self.block };
+        let found = decode(self.bytes_of(position, wanted, block)?, position)?;
         if left < found.size {
             return Err(ScanError::Flawed(Flaw::Torn));
         }
@@ -197,6 +193,11 @@ impl<'a> Scan<'a> {
 
     /// `len` bytes from `at` on, fewer at the end of the file.
     fn bytes(&mut self, at: u64, len: usize) -> io::Result<&[u8]> {
+        self.bytes_of(at, len, self.block)
+    }
+
+    /// The same, and `block` is how much is read if they are not there.
+    fn bytes_of(&mut self, at: u64, len: usize, block: usize) -> io::Result<&[u8]> {
         let inside = |at: u64, buffer: &[u8], buffer_at: u64| {
             let from = usize::try_from(at.checked_sub(buffer_at)?).ok()?;
             (from + len <= buffer.len()).then_some(from)
@@ -205,7 +206,7 @@ impl<'a> Scan<'a> {
             Some(from) => from,
             None => {
                 let left = usize::try_from(self.end.saturating_sub(at)).unwrap_or(usize::MAX);
-                self.buffer.resize(self.block.max(len).min(left), 0);
+                self.buffer.resize(block.max(len).min(left), 0);
                 self.buffer_at = at;
                 let mut filled = 0;
                 while let Some(into) = self.buffer.get_mut(filled..).filter(|it| !it.is_empty()) {
