@@ -49,6 +49,8 @@ const READ_AHEAD_BYTES: usize = 256 << 10;
 const RESERVE_FROM: u64 = 1 << 20;
 const RESERVE_MAX: u64 = 32 << 20;
 const SLICE_BYTES: usize = 1 << 20;
+/// As a broker writes what is long.
+const PIECE_BYTES: usize = 256 << 10;
 
 fn main() -> io::Result<()> {
     let options = Options::parse();
@@ -209,16 +211,21 @@ fn serve(mut stream: TcpStream, size: usize, frames: usize, files: &mut Files) -
     Ok(())
 }
 
-/// A file of a megabyte, out of the page cache again and again: CPU-seconds of who sends it.
+/// A file of the step's size out of the page cache, a part of it on each connection: CPU-seconds of
+/// who sends it.
 fn send(options: &Options) -> io::Result<f64> {
     let path = options.dir.join("sent");
-    fs::write(&path, vec![0x5a; 1_000_000])?;
+    let mut written = File::create(&path)?;
+    let piece = vec![0x5a; PIECE_BYTES];
+    let part = options.mb * 1_000_000 / options.connections / PIECE_BYTES * PIECE_BYTES;
+    for _ in 0..part * options.connections / PIECE_BYTES {
+        written.write_all(&piece)?;
+    }
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let at = listener.local_addr()?;
-    let times = options.mb / options.connections;
     thread::scope(|scope| {
         let mut serving = Vec::new();
-        for _ in 0..options.connections {
+        for number in 0..options.connections {
             scope.spawn(move || {
                 let mut stream = TcpStream::connect(at)?;
                 let mut buffer = vec![0; 1 << 20];
@@ -229,12 +236,11 @@ fn send(options: &Options) -> io::Result<f64> {
             serving.push(scope.spawn(move || {
                 stream.set_nodelay(true)?;
                 let before = spent()?;
-                for _ in 0..times {
-                    let mut offset = 0;
-                    while offset < 1_000_000 {
-                        let left = usize::try_from(1_000_000 - offset).unwrap_or(0);
-                        sendfile64(&stream, &file, Some(&mut offset), left.min(SLICE_BYTES))?;
-                    }
+                let mut offset = i64::try_from(number * part).map_err(io::Error::other)?;
+                let mut left = part;
+                while left != 0 {
+                    let most = left.min(SLICE_BYTES);
+                    left -= sendfile64(&stream, &file, Some(&mut offset), most)?;
                 }
                 Ok(spent()? - before)
             }));
