@@ -355,7 +355,7 @@ impl Dir {
         if written / SPACE_STEP_BYTES != (written + bytes) / SPACE_STEP_BYTES {
             self.look_for_room();
         }
-        !self.is_flooded.load(Ordering::Relaxed)
+        !self.is_flooded()
             && log_behind.saturating_sub(bytes) / WRITE_BACK_BYTES != log_behind / WRITE_BACK_BYTES
     }
 
@@ -367,6 +367,10 @@ impl Dir {
     /// Notes whether more comes than is handed on; then no log asks for that.
     pub(super) fn set_flooded(&self, is_flooded: bool) {
         self.is_flooded.store(is_flooded, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_flooded(&self) -> bool {
+        self.is_flooded.load(Ordering::Relaxed)
     }
 
     /// Notes that a log that was just opened holds so much that may not be durable.

@@ -176,4 +176,4 @@ impl Partition {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::partition) mod tests;

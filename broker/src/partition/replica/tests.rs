@@ -17,7 +17,7 @@ use storage::log_dir::{Claim, MetaProperties};
 
 const NODE: i32 = 1;
 
-fn partition(rules: Rules) -> Arc<Partition> {
+pub(in crate::partition) fn partition(rules: Rules) -> Arc<Partition> {
     let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
     let claim = Claim::take(Arc::clone(&disk), Path::new("/data")).unwrap();
     let log_dir = claim.format(MetaProperties::new("cluster", NODE, Uuid([1; 16]))).unwrap();
@@ -38,7 +38,7 @@ fn batch() -> Bytes {
     BatchBuilder::new(0).key_value(0, b"k", b"v").build().unwrap()
 }
 
-fn rules(durable: bool) -> Rules {
+pub(in crate::partition) fn rules(durable: bool) -> Rules {
     Rules { min_insync_replicas: 1, durable }
 }
 

@@ -128,3 +128,77 @@ fn catch_up(dir: &Dir, mut partitions: Vec<Arc<Partition>>, most: u64, goes_on: 
         serve_urgent(dir);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::partition::leader::ACKS_LEADER;
+    use crate::partition::replica::tests::{partition, rules};
+    use protocol::records::builder::BatchBuilder;
+    use std::sync::atomic::AtomicU64;
+    use tokio::time::Instant;
+
+    /// Has the flusher end, whatever becomes of the test.
+    #[derive(Debug)]
+    struct Stopper<'a>(&'a Dir);
+
+    impl Drop for Stopper<'_> {
+        fn drop(&mut self) {
+            self.0.stop_flusher();
+        }
+    }
+
+    /// Waits for the flusher.
+    #[track_caller]
+    fn until(is_so: impl Fn() -> bool) {
+        let began = Instant::now();
+        while !is_so() {
+            assert!(began.elapsed() < Duration::from_secs(60), "the flusher does not do it");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn a_flood_waits_for_its_end_or_for_who_asks() {
+        const MB: u64 = 1 << 20;
+        let partition = partition(rules(false));
+        let (dir, now_ms, checkpoints) = (&partition.dir, AtomicU64::new(0), AtomicUsize::new(0));
+        let batch = BatchBuilder::new(0).key_value(0, b"", &[0; 1_000_000]).build().unwrap();
+        let append = |bytes| {
+            for _ in 0..(bytes / batch.len() as u64) {
+                partition.append(batch.clone(), ACKS_LEADER, 0).unwrap();
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let checkpoint = || {
+                    checkpoints.fetch_add(1, Ordering::Relaxed);
+                };
+                let now = || Duration::from_millis(now_ms.load(Ordering::Relaxed));
+                run(dir, || vec![Arc::clone(&partition)], checkpoint, now);
+            });
+            let _stopper = Stopper(dir);
+            // Time stands still, so all of it comes in one step.
+            until(|| {
+                append(MB);
+                dir.is_flooded()
+            });
+            partition.sync();
+            append(100 * MB);
+            let behind = partition.behind_bytes();
+            assert!(99 * MB < behind, "nobody syncs a flood: {behind}");
+
+            dir.sync_soon(Arc::clone(&partition) as _);
+            until(|| partition.behind_bytes() == 0);
+            until(|| checkpoints.load(Ordering::Relaxed) == 1);
+
+            append(100 * MB);
+            assert_eq!(partition.behind_bytes(), behind);
+            until(|| {
+                now_ms.fetch_add(1, Ordering::Relaxed);
+                partition.behind_bytes() == 0 && !dir.is_flooded()
+            });
+            until(|| checkpoints.load(Ordering::Relaxed) == 2);
+        });
+    }
+}
