@@ -109,6 +109,36 @@ struct State<E> {
     /// Of a sealed segment, from its first look-up on.
     map: Option<Map>,
     sealed: bool,
+    /// Of one that grows: what the last look-up read. Who reads on looks close by.
+    block: Block<E>,
+}
+
+/// Entries of the file, which never change there.
+#[derive(Debug)]
+struct Block<E> {
+    /// The number of the first.
+    from: u32,
+    entries: Vec<E>,
+}
+
+impl<E: Entry> Block<E> {
+    const EMPTY: Block<E> = Block { from: 0, entries: Vec::new() };
+
+    fn end(&self) -> u32 {
+        self.from.saturating_add(u32::try_from(self.entries.len()).unwrap_or(u32::MAX))
+    }
+
+    fn get(&self, index: u32) -> Option<E> {
+        self.entries.get(index.checked_sub(self.from)? as usize).copied()
+    }
+
+    /// How many of the file's first `written` entries `holds` is true of, if that can be told here.
+    fn count(&self, written: u32, holds: impl Fn(E) -> bool) -> Option<u32> {
+        let of_it = u32::try_from(self.entries.partition_point(|it| holds(*it))).ok()?;
+        let count = self.from + of_it;
+        let is_told = (0 < of_it || self.from == 0) && (count < self.end() || count == written);
+        is_told.then_some(count)
+    }
 }
 
 /// Where an index stands.
@@ -149,6 +179,7 @@ impl<E: Entry> State<E> {
             file: None,
             map: None,
             sealed,
+            block: Block::EMPTY,
         }
     }
 
@@ -203,6 +234,9 @@ impl<E: Entry> State<E> {
             let found = usize::try_from(at).ok().and_then(|at| map.get(at..)).and_then(E::decode);
             return found.ok_or_else(|| io::ErrorKind::UnexpectedEof.into());
         }
+        if let Some(entry) = self.block.get(index) {
+            return Ok(entry);
+        }
         self.file(place)?.read_exact_at(at, bytes)?;
         E::decode(bytes).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
@@ -222,9 +256,15 @@ impl<E: Entry> State<E> {
             let of_pending = self.pending.partition_point(|entry| holds(*entry));
             return Ok(self.written + u32::try_from(of_pending).unwrap_or(u32::MAX));
         }
+        if let Some(count) = self.block.count(self.written, &holds) {
+            return Ok(count);
+        }
         let (mut low, mut high) = (0, self.written);
-        // The last steps go over a block that is read at once; a map is as good.
-        while low + (if self.sealed { 0 } else { BLOCK_ENTRIES }) < high {
+        // The last steps go over a block that is read at once; a map is as good. It has the entry
+        // before and the one behind, too: who asks for the last that holds wants the one, and the
+        // other shows where that is.
+        let left = if self.sealed { 0 } else { BLOCK_ENTRIES - 2 };
+        while low + left < high {
             let middle = low + (high - low) / 2;
             if holds(self.at(place, middle)?) {
                 low = middle + 1;
@@ -233,15 +273,22 @@ impl<E: Entry> State<E> {
             }
         }
         if low < high {
-            let mut bytes = [0; BLOCK_ENTRIES as usize * 12];
-            let len = (high - low) as usize * E::SIZE as usize;
-            let bytes = bytes.get_mut(..len).unwrap_or_default();
-            let at = u64::from(low) * u64::from(E::SIZE);
-            self.file(place)?.read_exact_at(at, bytes)?;
-            let entries = bytes.chunks_exact(E::SIZE as usize).map_while(E::decode);
-            low += u32::try_from(entries.take_while(|it| holds(*it)).count()).unwrap_or(0);
+            self.read_block(place, low.saturating_sub(1))?;
+            return Ok(self.block.count(self.written, holds).unwrap_or(low));
         }
         Ok(low)
+    }
+
+    fn read_block(&mut self, place: Place<'_>, from: u32) -> io::Result<()> {
+        let mut bytes = [0; BLOCK_ENTRIES as usize * 12];
+        let len = (BLOCK_ENTRIES.min(self.written - from) * E::SIZE) as usize;
+        let bytes = bytes.get_mut(..len).unwrap_or_default();
+        self.file(place)?.read_exact_at(u64::from(from) * u64::from(E::SIZE), bytes)?;
+        let block = &mut self.block;
+        block.from = from;
+        block.entries.clear();
+        block.entries.extend(bytes.chunks_exact(E::SIZE as usize).map_while(E::decode));
+        Ok(())
     }
 }
 
@@ -330,6 +377,7 @@ impl<E: Entry> Index<E> {
         state.write_out(place)?;
         state.pending = Vec::new();
         state.file = None;
+        state.block = Block::EMPTY;
         Ok(())
     }
 

@@ -36,7 +36,7 @@ fn check(disk: &SimDisk, index: &Index<OffsetEntry>, count: u32) {
 
 #[test]
 fn look_ups_are_the_same_in_memory_in_the_file_and_in_a_map() {
-    for count in [0, 1, 2, 63, 64, 65, 200] {
+    for count in [0, 1, 2, 62, 63, 64, 65, 66, 127, 128, 129, 200, 500] {
         let disk = SimDisk::default();
         let index = filled(&disk, count);
         check(&disk, &index, count);
@@ -47,6 +47,20 @@ fn look_ups_are_the_same_in_memory_in_the_file_and_in_a_map() {
         let opened = with(&disk, |place| Index::open(place, true).unwrap().unwrap());
         check(&disk, &opened, count);
     }
+}
+
+#[test]
+fn who_reads_on_reads_a_block_at_a_time() {
+    let disk = SimDisk::default();
+    let index = filled(&disk, 2000);
+    let before = disk.bytes_read();
+    with(&disk, |place| {
+        for target in 0..20_000 {
+            index.floor(place, |it| it.relative <= target).unwrap();
+        }
+    });
+    let read = disk.bytes_read() - before;
+    assert!(read < 2 * 2000 * 8, "{read} bytes of an index of 16,000");
 }
 
 #[test]
