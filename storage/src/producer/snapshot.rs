@@ -5,6 +5,7 @@
 use super::{BatchMark, Producer, Producers};
 use crate::disk::{self, Disk, sync_dir};
 use crate::error::Error;
+use protocol::checksum::crc32c;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -168,7 +169,7 @@ pub fn encode(producers: &Producers) -> Vec<u8> {
     }
     let mut bytes = Vec::with_capacity(CHECKED_FROM + body.len());
     bytes.extend_from_slice(&VERSION.to_be_bytes());
-    bytes.extend_from_slice(&crc32c::crc32c(&body).to_be_bytes());
+    bytes.extend_from_slice(&crc32c(&body).to_be_bytes());
     bytes.extend_from_slice(&body);
     bytes
 }
@@ -187,7 +188,7 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<Producer>, String> {
         return Err(format!("unknown snapshot version {version}"));
     }
     let checked = bytes.get(CHECKED_FROM..).unwrap_or_default();
-    if crc32c::crc32c(checked) != u32::from_be_bytes([c0, c1, c2, c3]) {
+    if crc32c(checked) != u32::from_be_bytes([c0, c1, c2, c3]) {
         return Err("the snapshot does not match its checksum".to_owned());
     }
     let count = u64::from(u32::from_be_bytes([n0, n1, n2, n3]));

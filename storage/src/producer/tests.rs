@@ -197,7 +197,7 @@ fn a_snapshot_is_kafkas() {
         &[255; 8],                    // no transaction.
     ]
     .concat();
-    let want = [&[0, 1][..], &crc32c::crc32c(&body).to_be_bytes(), &body].concat();
+    let want = [&[0, 1][..], &protocol::checksum::crc32c(&body).to_be_bytes(), &body].concat();
     assert_eq!(encode(&known), want);
     assert_eq!(
         snapshot::path(Path::new("/t-0"), 5).to_str(),
@@ -277,7 +277,7 @@ proptest! {
     fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), fix_crc in any::<bool>()) {
         let mut bytes = bytes;
         if fix_crc && 6 <= bytes.len() {
-            let crc = crc32c::crc32c(&bytes[6..]).to_be_bytes();
+            let crc = protocol::checksum::crc32c(&bytes[6..]).to_be_bytes();
             bytes[..2].copy_from_slice(&[0, 1]);
             bytes[2..6].copy_from_slice(&crc);
         }

@@ -1,5 +1,6 @@
 //! A batch from outside: its header of 61 bytes, its checksum, and where the next one begins.
 
+use crate::checksum::{Checksum, crc32c};
 use crate::compression::Codec;
 use bytes::Bytes;
 use std::fmt;
@@ -9,7 +10,7 @@ pub const HEADER_LEN: usize = 61;
 /// The bytes of a batch that its length does not count: base offset and length.
 pub const LOG_OVERHEAD: usize = 12;
 /// Where the bytes that the checksum covers begin.
-const CHECKED_FROM: usize = 21;
+pub const CHECKED_FROM: usize = 21;
 /// Where the checksum stands.
 const CRC_AT: usize = 17;
 
@@ -202,7 +203,7 @@ const LENGTH_MIN: i32 = 49; // HEADER_LEN - LOG_OVERHEAD
 ///
 /// It covers neither base offset nor leader epoch, which the leader writes.
 pub fn crc_of(batch: &[u8]) -> u32 {
-    batch.get(CHECKED_FROM..).map_or(0, crc32c::crc32c)
+    batch.get(CHECKED_FROM..).map_or(0, crc32c)
 }
 
 /// Whether the checksum in the bytes of a whole batch is theirs.
@@ -216,7 +217,10 @@ fn stored_crc(batch: &[u8]) -> Option<u32> {
 
 /// The checksum of a batch whose header has been changed, from the new header and the old records.
 pub fn crc_of_parts(header: &[u8; HEADER_LEN], records: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc_of(header), records)
+    let mut checksum = Checksum::crc32c();
+    checksum.update(header.get(CHECKED_FROM..).unwrap_or_default());
+    checksum.update(records);
+    checksum.value()
 }
 
 /// A whole batch and its header.

@@ -1,7 +1,8 @@
 //! A walk over the batches of a log file, by their headers, and the check of one batch's checksum.
 
 use crate::disk::File;
-use protocol::records::batch::{BatchHeader, HEADER_LEN, LOG_OVERHEAD};
+use protocol::checksum::Checksum;
+use protocol::records::batch::{BatchHeader, CHECKED_FROM, HEADER_LEN, LOG_OVERHEAD};
 use std::io;
 
 /// Bytes read at once by a walk over headers alone: many small batches. Behind one that is larger,
@@ -13,9 +14,6 @@ pub const HEADER: usize = HEADER_LEN;
 
 /// Bytes read at once where each batch is read whole.
 pub const WHOLE: usize = 256 * 1024;
-
-/// Where the checksum of a batch begins to count.
-const CHECKED_FROM: u64 = 21;
 
 /// Bytes before the magic byte, and it: the same in every format.
 const PREFIX: usize = 17;
@@ -233,14 +231,16 @@ impl<'a> Scan<'a> {
     pub fn is_intact(&mut self, found: &Found) -> io::Result<bool> {
         match found.header {
             Some(header) => {
-                let from = found.position + CHECKED_FROM;
-                Ok(self.checksum(from, found.end(), crc32c::crc32c_append)? == Some(header.crc))
+                let from = found.position + CHECKED_FROM as u64;
+                let crc = self.checksum(from, found.end(), Checksum::crc32c())?;
+                Ok(crc == Some(header.crc))
             }
             // Zeros where a batch was torn look like one of these.
             None => {
                 let at = found.position + LOG_OVERHEAD as u64;
                 let said = self.bytes(at, 4)?.first_chunk().copied().map(u32::from_be_bytes);
-                Ok(said.is_some() && self.checksum(at + 4, found.end(), crc32_append)? == said)
+                let crc = self.checksum(at + 4, found.end(), Checksum::crc32())?;
+                Ok(said.is_some() && crc == said)
             }
         }
     }
@@ -250,9 +250,8 @@ impl<'a> Scan<'a> {
         &mut self,
         mut at: u64,
         end: u64,
-        append: impl Fn(u32, &[u8]) -> u32,
+        mut checksum: Checksum,
     ) -> io::Result<Option<u32>> {
-        let mut crc = 0;
         while at < end {
             let left = usize::try_from(end - at).unwrap_or(usize::MAX);
             // A batch that fits the block is taken whole, so that the walk goes on inside it.
@@ -260,21 +259,11 @@ impl<'a> Scan<'a> {
             if bytes.is_empty() {
                 return Ok(None);
             }
-            crc = append(crc, bytes);
+            checksum.update(bytes);
             at += bytes.len() as u64;
         }
-        Ok(Some(crc))
+        Ok(Some(checksum.value()))
     }
-}
-
-/// The checksum of the old formats, CRC-32. They are rare, so bit by bit is fast enough.
-fn crc32_append(crc: u32, bytes: &[u8]) -> u32 {
-    let step = |crc: u32, byte: &u8| {
-        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-            (crc >> 1) ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 }
-        })
-    };
-    !bytes.iter().fold(!crc, step)
 }
 
 fn decode(bytes: &[u8], position: u64) -> Result<Found, ScanError> {
