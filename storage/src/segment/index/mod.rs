@@ -1,8 +1,8 @@
 //! A sparse index: entries of one size in growing order, those written to its file and a few in memory.
 //!
 //! The active segment's entries gather in memory and go to the file a block at a time, so that an
-//! append costs no second system call and an idle partition holds no buffer; there is no file before
-//! the first block. What a crash takes of them, recovery makes again from the log. Kafka opens such
+//! append costs no second system call and a partition that nobody uses holds no buffer; there is no
+//! file before the first block. What a crash takes of them, recovery makes again from the log. Kafka opens such
 //! a file as it is.
 
 use crate::disk::{Disk, File, Map, read_whole};
@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// So many entries are read at once.
-const BLOCK_ENTRIES: u32 = 64;
+const READ_ENTRIES: u32 = 64;
 
 /// So many entries are written at once.
-const BLOCK: usize = 64;
+const WRITE_ENTRIES: usize = 64;
 
 /// One entry of an index.
 pub trait Entry: Copy + PartialEq + std::fmt::Debug {
@@ -104,12 +104,12 @@ struct State<E> {
     last: Option<E>,
     /// There is no file yet; what stands in its place is none.
     is_unmade: bool,
-    /// Open while entries come, closed once the segment is sealed or idle.
+    /// Open while entries come or are looked up, closed with the next flush.
     file: Option<Arc<dyn File>>,
     /// Of a sealed segment, from its first look-up on.
     map: Option<Map>,
     sealed: bool,
-    /// Of one that grows: what the last look-up read. Who reads on looks close by.
+    /// Of one that grows: what was read last. Who reads on looks close by.
     block: Block<E>,
 }
 
@@ -260,10 +260,10 @@ impl<E: Entry> State<E> {
             return Ok(count);
         }
         let (mut low, mut high) = (0, self.written);
-        // The last steps go over a block that is read at once; a map is as good. It has the entry
-        // before and the one behind, too: who asks for the last that holds wants the one, and the
-        // other shows where that is.
-        let left = if self.sealed { 0 } else { BLOCK_ENTRIES - 2 };
+        // The last steps go over a block that is read at once; a map is as good. The block has the
+        // entry before `low` and the one behind `high`, too: who asks for the last that holds wants
+        // the one, and the other shows where that is.
+        let left = if self.sealed { 0 } else { READ_ENTRIES - 2 };
         while low + left < high {
             let middle = low + (high - low) / 2;
             if holds(self.at(place, middle)?) {
@@ -280,8 +280,8 @@ impl<E: Entry> State<E> {
     }
 
     fn read_block(&mut self, place: Place<'_>, from: u32) -> io::Result<()> {
-        let mut bytes = [0; BLOCK_ENTRIES as usize * 12];
-        let len = (BLOCK_ENTRIES.min(self.written - from) * E::SIZE) as usize;
+        let mut bytes = [0; READ_ENTRIES as usize * 12];
+        let len = (READ_ENTRIES.min(self.written - from) * E::SIZE) as usize;
         let bytes = bytes.get_mut(..len).unwrap_or_default();
         self.file(place)?.read_exact_at(u64::from(from) * u64::from(E::SIZE), bytes)?;
         let block = &mut self.block;
@@ -289,6 +289,23 @@ impl<E: Entry> State<E> {
         block.entries.clear();
         block.entries.extend(bytes.chunks_exact(E::SIZE as usize).map_while(E::decode));
         Ok(())
+    }
+
+    /// Writes what is in memory to the file, and gives the memory and the file handle back.
+    fn give_back(&mut self, place: Place<'_>) -> io::Result<()> {
+        self.write_out(place)?;
+        self.pending = Vec::new();
+        self.block = Block::EMPTY;
+        self.file = None;
+        Ok(())
+    }
+
+    /// The same, with a file even if nothing stands in it.
+    fn close(&mut self, place: Place<'_>) -> io::Result<()> {
+        if self.is_unmade {
+            self.file(place)?;
+        }
+        self.give_back(place)
     }
 }
 
@@ -364,7 +381,7 @@ impl<E: Entry> Index<E> {
     /// Adds an entry behind the last one. It is in, even if those before it could not be written.
     pub fn push(&self, place: Place<'_>, entry: E) -> io::Result<()> {
         let mut state = self.0.lock();
-        let is_block = BLOCK <= state.pending.len();
+        let is_block = WRITE_ENTRIES <= state.pending.len();
         let written = if is_block { state.write_out(place) } else { Ok(()) };
         state.pending.push(entry);
         state.last = Some(entry);
@@ -373,28 +390,19 @@ impl<E: Entry> Index<E> {
 
     /// Writes what is in memory to the file, and gives the memory and the file handle back.
     pub fn write_out(&self, place: Place<'_>) -> io::Result<()> {
-        let mut state = self.0.lock();
-        state.write_out(place)?;
-        state.pending = Vec::new();
-        state.file = None;
-        state.block = Block::EMPTY;
-        Ok(())
+        self.0.lock().give_back(place)
     }
 
     /// Writes out what is in memory, and makes the file if that was nothing.
     pub fn close(&self, place: Place<'_>) -> io::Result<()> {
-        let mut state = self.0.lock();
-        if state.is_unmade {
-            state.file(place)?;
-        }
-        drop(state);
-        self.write_out(place)
+        self.0.lock().close(place)
     }
 
     /// No entry will follow.
     pub fn seal(&self, place: Place<'_>) -> io::Result<()> {
-        self.close(place)?;
-        self.0.lock().sealed = true;
+        let mut state = self.0.lock();
+        state.close(place)?;
+        state.sealed = true;
         Ok(())
     }
 

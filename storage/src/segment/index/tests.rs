@@ -36,7 +36,7 @@ fn check(disk: &SimDisk, index: &Index<OffsetEntry>, count: u32) {
 
 #[test]
 fn look_ups_are_the_same_in_memory_in_the_file_and_in_a_map() {
-    for count in [0, 1, 2, 62, 63, 64, 65, 66, 127, 128, 129, 200, 500] {
+    for count in [0, 1, 2, 62, 63, 64, 65, 66, 126, 127, 128, 129, 130, 200, 500] {
         let disk = SimDisk::default();
         let index = filled(&disk, count);
         check(&disk, &index, count);
@@ -61,6 +61,31 @@ fn who_reads_on_reads_a_block_at_a_time() {
     });
     let read = disk.bytes_read() - before;
     assert!(read < 2 * 2000 * 8, "{read} bytes of an index of 16,000");
+}
+
+/// Looks for the last few entries each time that one is added.
+fn check_while_it_grows<E: Entry>(entry: impl Fn(u32) -> E) {
+    let disk = SimDisk::default();
+    with(&disk, |place| {
+        let index = Index::empty();
+        for last in 1..=300 {
+            index.push(place, entry(last)).unwrap();
+            for back in [0, 1, 2, 40, 64, 65, 66, 130] {
+                let Some(wanted) = last.checked_sub(back).filter(|it| 0 < *it) else { continue };
+                let holds = |it: E| it.key() <= entry(wanted).key();
+                let behind = (wanted < last).then(|| entry(wanted + 1));
+                let at = format!("{back} before {last}");
+                assert_eq!(index.floor(place, holds).unwrap(), Some(entry(wanted)), "{at}");
+                assert_eq!(index.ceiling(place, holds).unwrap(), behind, "{at}");
+            }
+        }
+    });
+}
+
+#[test]
+fn what_was_read_before_more_came_is_no_answer_for_that() {
+    check_while_it_grows(entry);
+    check_while_it_grows(|number| TimeEntry { timestamp: i64::from(number), relative: number });
 }
 
 #[test]
