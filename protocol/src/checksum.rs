@@ -67,11 +67,11 @@ mod tests {
 
     /// Long ones go other ways through the library than short ones do.
     #[test]
-    fn long_ones_are_right_wherever_they_begin() {
-        let bitwise = |bytes: &[u8]| {
+    fn long_ones_are_right_wherever_they_begin_and_are_cut() {
+        let bitwise = |polynomial: u32, bytes: &[u8]| {
             !bytes.iter().fold(u32::MAX, |crc, byte| {
                 (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
-                    (crc >> 1) ^ if crc & 1 == 1 { 0x82f6_3b78 } else { 0 }
+                    (crc >> 1) ^ if crc & 1 == 1 { polynomial } else { 0 }
                 })
             })
         };
@@ -79,7 +79,17 @@ mod tests {
         for from in [0, 1, 7, 15, 63] {
             for len in [1, 15, 16, 17, 127, 128, 129, 255, 256, 1000, 4096, 4900] {
                 let bytes = &bytes[from..from + len];
-                assert_eq!(crc32c(bytes), bitwise(bytes), "{len} bytes from {from} on");
+                let at = format!("{len} bytes from {from} on");
+                let want = bitwise(0x82f6_3b78, bytes);
+                assert_eq!(crc32c(bytes), want, "{at}");
+                let (first, second) = bytes.split_at(len / 3);
+                for (mut checksum, want) in
+                    [(Checksum::crc32c(), want), (Checksum::crc32(), bitwise(0xedb8_8320, bytes))]
+                {
+                    checksum.update(first);
+                    checksum.update(second);
+                    assert_eq!(checksum.value(), want, "{at}");
+                }
             }
         }
     }
