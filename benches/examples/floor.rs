@@ -217,9 +217,10 @@ fn send(options: &Options) -> io::Result<f64> {
     let path = options.dir.join("sent");
     let mut written = File::create(&path)?;
     let piece = vec![0x5a; PIECE_BYTES];
-    let part = options.mb * 1_000_000 / options.connections / PIECE_BYTES * PIECE_BYTES;
-    for _ in 0..part * options.connections / PIECE_BYTES {
-        written.write_all(&piece)?;
+    let part = options.mb * 1_000_000 / options.connections;
+    for at in (0..part * options.connections).step_by(PIECE_BYTES) {
+        let len = PIECE_BYTES.min(part * options.connections - at);
+        written.write_all(piece.get(..len).unwrap_or_default())?;
     }
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let at = listener.local_addr()?;
@@ -240,7 +241,10 @@ fn send(options: &Options) -> io::Result<f64> {
                 let mut left = part;
                 while left != 0 {
                     let most = left.min(SLICE_BYTES);
-                    left -= sendfile64(&stream, &file, Some(&mut offset), most)?;
+                    left -= match sendfile64(&stream, &file, Some(&mut offset), most)? {
+                        0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                        count => count,
+                    };
                 }
                 Ok(spent()? - before)
             }));

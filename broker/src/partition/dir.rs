@@ -421,8 +421,9 @@ impl Dir {
 
     /// Bytes that became durable since the start, or are about to, or are gone.
     pub(super) fn synced_bytes(&self) -> u64 {
-        let behind = self.behind.load(Ordering::Relaxed);
-        self.written_bytes().saturating_sub(behind)
+        // In this order: what is appended in between counts as unsynced.
+        let written = self.written_bytes();
+        written.saturating_sub(self.behind.load(Ordering::Relaxed))
     }
 
     /// Somebody waits for `log` to be durable.

@@ -162,7 +162,9 @@ mod tests {
     fn a_flood_waits_for_its_end_or_for_who_asks() {
         const MB: u64 = 1 << 20;
         let partition = partition(rules(false));
-        let (dir, now_ms, checkpoints) = (&partition.dir, AtomicU64::new(0), AtomicUsize::new(0));
+        let dir = &partition.dir;
+        let (now_ms, looks, checkpoints) =
+            (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
         let batch = BatchBuilder::new(0).key_value(0, b"", &[0; 1_000_000]).build().unwrap();
         let append = |bytes| {
             for _ in 0..(bytes / batch.len() as u64) {
@@ -174,25 +176,29 @@ mod tests {
                 let checkpoint = || {
                     checkpoints.fetch_add(1, Ordering::Relaxed);
                 };
-                let now = || Duration::from_millis(now_ms.load(Ordering::Relaxed));
+                let now = || {
+                    looks.fetch_add(1, Ordering::Relaxed);
+                    Duration::from_millis(now_ms.load(Ordering::Relaxed))
+                };
                 run(dir, || vec![Arc::clone(&partition)], checkpoint, now);
             });
             let _stopper = Stopper(dir);
-            // Time stands still, so all of it comes in one step.
-            until(|| {
-                append(MB);
-                dir.is_flooded()
-            });
+            dir.sync_soon(Arc::clone(&partition) as _);
+            until(|| 2 <= looks.load(Ordering::Relaxed));
+            // Time stands still, so all of it comes in one step: enough for a flood, but not for a
+            // sync before it is known for one.
+            append(STEP_BYTES + 3 * MB);
+            until(|| dir.is_flooded());
             partition.sync();
-            append(100 * MB);
+            append(70 * MB);
             let behind = partition.behind_bytes();
-            assert!(99 * MB < behind, "nobody syncs a flood: {behind}");
+            assert!(69 * MB < behind, "nobody syncs a flood: {behind}");
 
             dir.sync_soon(Arc::clone(&partition) as _);
             until(|| partition.behind_bytes() == 0);
             until(|| checkpoints.load(Ordering::Relaxed) == 1);
 
-            append(100 * MB);
+            append(70 * MB);
             assert_eq!(partition.behind_bytes(), behind);
             until(|| {
                 now_ms.fetch_add(1, Ordering::Relaxed);
