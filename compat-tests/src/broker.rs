@@ -7,6 +7,7 @@ use nix::sys::signal::Signal;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// A running node, and what it needs to be started again.
@@ -17,13 +18,24 @@ pub struct Broker {
     pub dir: PathBuf,
 }
 
-/// A port that nobody listens on.
+/// A port that nobody listens on, and that this process has not been given before: two that are
+/// asked for before the first is used are two. It is below those that the kernel gives to whoever
+/// connects, one of whom could take it meanwhile, and none that other people's files publish.
 ///
 /// # Panics
 /// When the machine has none left.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("its address").port()
+    const FIRST: u32 = 23_000;
+    const COUNT: u32 = 4_000;
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    // Processes that run beside each other begin at different ones.
+    let first = std::process::id().wrapping_mul(101);
+    let ports = (0..COUNT).filter_map(|_| {
+        let at = first.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed)) % COUNT;
+        u16::try_from(FIRST + at).ok()
+    });
+    let mut free = ports.filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    free.next().expect("a free port")
 }
 
 /// The properties of a combined node with its data in `dir/data`.
