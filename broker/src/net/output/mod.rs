@@ -29,8 +29,7 @@ const COPY_BYTES_MAX: usize = 4 << 10;
 /// Pieces of one write.
 const PIECES_MAX: usize = 64;
 
-/// How far a cold range is read into the page cache at a time, and how far the device is asked
-/// to read ahead behind that.
+/// How much of a cold range is read into the page cache at a time.
 const WARM_BYTES: usize = 1 << 20;
 
 /// Answers in their order, as far as they are not sent.
@@ -213,9 +212,9 @@ impl Output {
             if range.offset < self.warm_until {
                 return Poll::Ready(Ok(()));
             }
-            let range = FileRange { len: range.len.min(WARM_BYTES), ..range.clone() };
-            let until = range.offset + range.len as u64;
-            self.warming = Some((spawn_blocking(move || warm(&range)), until));
+            let (file, from, len) =
+                (range.file.clone(), range.offset, range.len.min(WARM_BYTES) as u64);
+            self.warming = Some((spawn_blocking(move || file.warm(from, len)), from + len));
         }
     }
 }
@@ -232,21 +231,6 @@ fn hot_until(range: &FileRange) -> io::Result<u64> {
         until = next;
     }
     Ok(until)
-}
-
-/// Brings a range into the page cache, and has the kernel go on reading behind it: who reads old
-/// data reads on.
-fn warm(range: &FileRange) -> io::Result<()> {
-    range.file.readahead(range.offset, (range.len + WARM_BYTES) as u64)?;
-    let mut byte = [0];
-    let last = (range.offset + range.len as u64).saturating_sub(1);
-    let mut at = range.offset;
-    while at < last {
-        range.file.read_at(at, &mut byte)?;
-        at += PROBE_BYTES as u64 / 2;
-    }
-    range.file.read_at(last, &mut byte)?;
-    Ok(())
 }
 
 /// A short range as bytes, if it lies in memory.

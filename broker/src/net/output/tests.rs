@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::sync::Arc;
 use storage::disk::os::OsDisk;
 use storage::disk::sim::SimDisk;
-use storage::disk::{Advice, Disk, File};
+use storage::disk::{Disk, File};
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpSocket;
@@ -70,7 +70,7 @@ async fn bytes_and_ranges_arrive_in_their_order_from_hot_and_from_cold_pages() {
             range(&file, 7, 70_000),
             said(b"tail"),
         ];
-        file.advise(cold_from, (3 << 20) - cold_from, Advice::DontNeed).unwrap();
+        file.cool(cold_from, (3 << 20) - cold_from).unwrap();
         let mut got = Vec::new();
         let read = client.read_to_end(&mut got);
         let (sent, _) = tokio::join!(send(stream, pieces), read);

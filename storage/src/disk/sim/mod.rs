@@ -10,7 +10,7 @@ mod tree;
 
 pub use power::{Fault, Operation};
 
-use super::{Advice, Disk, Entry, File, Map};
+use super::{Disk, Entry, File, Map};
 use content::Node;
 use parking_lot::Mutex;
 use power::{Power, Verdict, power_is_off};
@@ -292,8 +292,11 @@ impl File for SimFile {
     fn is_hot(&self, _offset: u64) -> io::Result<bool> {
         Ok(!self.power.plan.lock().is_cold)
     }
-    fn advise(&self, _offset: u64, _len: u64, _advice: Advice) -> io::Result<()> {
+    fn warm(&self, _offset: u64, _len: u64) -> io::Result<()> {
         self.power.look(Operation::Read, &self.path)
+    }
+    fn cool(&self, _offset: u64, _len: u64) -> io::Result<()> {
+        Ok(())
     }
     fn map(&self, len: u64) -> io::Result<Map> {
         let len = usize::try_from(len).map_err(|_| ErrorKind::FileTooLarge)?;
