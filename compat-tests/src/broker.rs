@@ -18,9 +18,10 @@ pub struct Broker {
     pub dir: PathBuf,
 }
 
-/// A port that nobody listens on, and that this process has not been given before: two that are
-/// asked for before the first is used are two. It is below those that the kernel gives to whoever
-/// connects, one of whom could take it meanwhile, and none that other people's files publish.
+/// A port that nobody listens on, and not one of the last thousands that this process was given: two
+/// that are asked for before the first is used are two. It is below those that the kernel by default
+/// gives to whoever connects, one of whom could take it meanwhile, and none that other people's files
+/// publish.
 ///
 /// # Panics
 /// When the machine has none left.
@@ -28,7 +29,7 @@ pub fn free_port() -> u16 {
     const FIRST: u32 = 23_000;
     const COUNT: u32 = 4_000;
     static GIVEN: AtomicU32 = AtomicU32::new(0);
-    // Processes that run beside each other begin at different ones.
+    // Processes that run beside each other begin elsewhere, mostly.
     let first = std::process::id().wrapping_mul(101);
     let ports = (0..COUNT).filter_map(|_| {
         let at = first.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed)) % COUNT;
