@@ -135,15 +135,22 @@ fn reader(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Strin
 }
 
 fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
+    poll(PAUSE, limit, || child.try_wait().expect("our child"))
+}
+
+/// Between two questions that cost nothing.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Asks until there is an answer. None: there was none within `limit`. The one place that pauses: what
+/// another process does tells nobody here.
+fn poll<T>(pause: Duration, limit: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     let end = Instant::now() + limit;
     loop {
-        if let Some(status) = child.try_wait().expect("our child") {
-            return Some(status);
+        let answer = ask();
+        if answer.is_some() || end <= Instant::now() {
+            return answer;
         }
-        if end <= Instant::now() {
-            return None;
-        }
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(pause);
     }
 }
 
@@ -153,7 +160,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
 /// When there is none within `limit`.
 #[track_caller]
 pub fn until<T>(what: &str, limit: Duration, ask: impl FnMut() -> Option<T>) -> T {
-    until_every(Duration::from_millis(5), what, limit, ask)
+    until_every(PAUSE, what, limit, ask)
 }
 
 /// The same for questions that cost those who are asked something, with so long a pause between.
@@ -165,14 +172,10 @@ pub fn until_every<T>(
     pause: Duration,
     what: &str,
     limit: Duration,
-    mut ask: impl FnMut() -> Option<T>,
+    ask: impl FnMut() -> Option<T>,
 ) -> T {
-    let end = Instant::now() + limit;
-    loop {
-        if let Some(answer) = ask() {
-            return answer;
-        }
-        assert!(Instant::now() < end, "{what}: not within {limit:?}");
-        std::thread::sleep(pause);
+    match poll(pause, limit, ask) {
+        Some(answer) => answer,
+        None => panic!("{what}: not within {limit:?}"),
     }
 }

@@ -11,7 +11,6 @@ use compat_tests::wire::Connection;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread::{JoinHandle, spawn};
-use std::time::Duration;
 use tempfile::TempDir;
 
 const GROUPS: usize = 8;
@@ -29,16 +28,16 @@ struct Committer {
 
 impl Committer {
     fn run(&self, port: u16) {
-        while !self.ended.load(Ordering::SeqCst) {
-            let Ok(mut connection) = Connection::open(port) else {
-                std::thread::sleep(Duration::from_millis(10));
-                continue;
-            };
-            while !self.ended.load(Ordering::SeqCst) {
-                if !self.once(&mut connection) {
-                    break;
-                }
-            }
+        let is_over = || self.ended.load(Ordering::SeqCst);
+        // None: there is nothing left to commit.
+        let connect = || match Connection::open(port) {
+            Ok(connection) => Some(Some(connection)),
+            Err(_) => is_over().then_some(None),
+        };
+        while !is_over()
+            && let Some(mut connection) = until("a broker to commit to", LIMIT, connect)
+        {
+            while !is_over() && self.once(&mut connection) {}
         }
     }
 

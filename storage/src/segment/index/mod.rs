@@ -2,8 +2,8 @@
 //!
 //! The active segment's entries gather in memory and go to the file a block at a time, so that an
 //! append costs no second system call and a partition that nobody uses holds no buffer; there is no
-//! file before the first block. What a crash takes of them, recovery makes again from the log. Kafka opens such
-//! a file as it is.
+//! file before the first block. What a crash takes of them, recovery makes again from the log.
+//! Kafka opens such a file as it is.
 
 use crate::disk::{Disk, File, Map, read_whole};
 use crate::segment::name::Kind;
