@@ -38,6 +38,8 @@ pub(super) struct Wanted {
     pub(super) dir: Arc<Dir>,
     /// Its folder was found, with the topic's id in it.
     pub(super) is_there: bool,
+    /// A start found a folder of its name.
+    pub(super) is_found: bool,
     pub(super) config: Arc<LogConfig>,
     /// It was tried before, and that was logged.
     pub(super) is_retry: bool,
@@ -297,6 +299,8 @@ fn make_way(
         let path = log_dir.partition_path(&it.at);
         let is_anothers = match partition_metadata::read(disk, &path) {
             Ok(id) => id.is_some_and(|id| id != it.topic_id),
+            // A start that could read it would have left it alone: so does opening it.
+            Err(Error::Malformed { .. }) if it.is_found => continue,
             Err(Error::Malformed { .. }) => true,
             Err(error) => return Err(error),
         };

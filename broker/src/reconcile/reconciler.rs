@@ -232,7 +232,9 @@ impl Reconciler {
             let Some(state) = change.new.as_ref() else { continue };
             let Some(assigned) = state.directory_of(self.parts.node_id) else { continue };
             let at = TopicPartition { topic: change.topic.clone(), partition: change.partition };
-            if self.is_open(change.topic_id, change.partition) {
+            // What is offline stays so, whoever shall lead it: made anew, it would stand beside its
+            // records. What only lacks something has its turn.
+            if self.is_placed(change.topic_id, change.partition) {
                 continue;
             }
             let found = here.remove(&at);
@@ -242,6 +244,7 @@ impl Reconciler {
                 continue;
             }
             let is_there = found.as_ref().is_some_and(|found| found.has_id);
+            let is_found = found.is_some();
             let dirs = &self.parts.dirs;
             let dir = found.map(|found| Ok(found.dir)).unwrap_or_else(|| {
                 let load = load.get_or_insert_with(|| Load::of(&self.parts.table, dirs));
@@ -261,7 +264,7 @@ impl Reconciler {
             });
             let config = Arc::clone(settings);
             let (topic_id, is_retry) = (change.topic_id, false);
-            wanted.push(Wanted { at, topic_id, dir, is_there, config, is_retry });
+            wanted.push(Wanted { at, topic_id, dir, is_there, is_found, config, is_retry });
         }
         (wanted, lost)
     }
@@ -269,6 +272,12 @@ impl Reconciler {
     fn is_open(&self, topic: Uuid, number: i32) -> bool {
         let topic = self.parts.table.topic_by_id(topic);
         topic.is_some_and(|topic| topic.partition(number).and_then(Place::open).is_some())
+    }
+
+    /// Whether it is here already, open or offline.
+    fn is_placed(&self, topic: Uuid, number: i32) -> bool {
+        let topic = self.parts.table.topic_by_id(topic);
+        topic.is_some_and(|topic| topic.partition(number).is_some())
     }
 
     /// Puts the result into the table, then has those lead that shall.

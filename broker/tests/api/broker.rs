@@ -197,6 +197,18 @@ impl Broker {
         topic_id
     }
 
+    /// Has this broker lead the partition, in the next epoch.
+    pub(crate) fn elect(&mut self, topic_id: Uuid, partition_id: i32) {
+        let leader = NODE;
+        let change = PartitionChangeRecord {
+            topic_id,
+            partition_id,
+            leader,
+            ..PartitionChangeRecord::default()
+        };
+        self.apply(vec![change.into()]);
+    }
+
     /// Has another broker lead the partition, in the next epoch.
     pub(crate) fn hand_over(&mut self, topic_id: Uuid, partition_id: i32, leader: i32) {
         let change = PartitionChangeRecord {

@@ -310,6 +310,78 @@ fn what_nobody_can_tell_the_topic_of_is_offline_and_left_alone() {
     assert!(broker.look_after().stop().is_empty(), "nobody has looked at it");
 }
 
+/// Has the broker lead `t` in the next epoch, and asks it to append.
+#[track_caller]
+fn stays_offline_when_elected(broker: &mut Broker, why: &str) {
+    let id = broker.image.topic("t").unwrap().id;
+    broker.elect(id, 0);
+    let response = broker.ask(&produce::to("t", 0, 1, batch(&["b"])), 9);
+    let said = &response.responses[0].partition_responses[0];
+    assert_eq!(said.error_code, ErrorCode::KafkaStorageError.code());
+    let message = said.error_message.as_ref().unwrap();
+    assert!(message.contains(why), "{message}");
+}
+
+#[test]
+fn what_is_left_alone_stays_so_when_this_broker_is_to_lead_it() {
+    let broker = Broker::with_topic(1);
+    append(&broker, "t", 0, batch(&["a"]));
+    let disk = broker.disk.fork();
+    let path = Path::new("/data/t-0/partition.metadata");
+    disk.open(path).unwrap().write_all_at(0, b"nonsense").unwrap();
+    let mut broker = broker.restart(Arc::new(disk));
+    stays_offline_when_elected(&mut broker, "/data/t-0/partition.metadata");
+    assert_eq!(names(&*broker.disk, "/data"), ["t-0"]);
+    // Who deletes it, and makes another of its name, finds the old one kept.
+    let id = broker.image.topic("t").unwrap().id;
+    broker.delete(id);
+    broker.create("t", 1, &[]);
+    append(&broker, "t", 0, batch(&["c"]));
+    let names = names(&*broker.disk, "/data");
+    assert!(names.iter().any(|it| it.ends_with("-stray")), "{names:?}");
+}
+
+#[test]
+fn what_lies_in_a_directory_that_failed_stays_there_when_this_broker_is_to_lead_it() {
+    let mut broker = Broker::with_dirs(Arc::default(), &["/a", "/b"], &[]);
+    broker.create("t", 1, &[]);
+    append(&broker, "t", 0, batch(&["a"]));
+    let disk = broker.disk.fork();
+    disk.fail(Fault { below: "/a".into(), ..Fault::eio(Operation::List) });
+    let mut broker = broker.restart(Arc::new(disk));
+    stays_offline_when_elected(&mut broker, "/a is offline");
+    assert_eq!(names(&*broker.disk, "/b"), Vec::<String>::new());
+}
+
+#[test]
+fn what_lacks_files_is_opened_where_it_lies_when_this_broker_is_to_lead_it() {
+    let mut broker = Broker::with_dirs(Arc::default(), &["/a", "/b"], &[]);
+    broker.create("t", 2, &[]);
+    append(&broker, "t", 0, batch(&["a"]));
+    let disk = broker.disk.fork();
+    let below = "/a/t-0/00000000000000000000.log".into();
+    disk.fail(Fault { operation: Operation::Open, below, after: 0, os_error: 24 });
+    let mut broker = broker.restart(Arc::new(disk));
+    stays_offline_when_elected(&mut broker, "Too many open files");
+    broker.reconciler.try_again();
+    assert_eq!(broker.partition("t", 0).log().log_end(), 1);
+    assert_eq!(names(&*broker.disk, "/b"), ["t-1"]);
+}
+
+#[test]
+fn what_could_not_be_read_at_first_is_left_alone_if_nobody_can_tell_whose_it_is() {
+    let broker = Broker::with_topic(1);
+    append(&broker, "t", 0, batch(&["a"]));
+    let disk = broker.disk.fork();
+    let path = Path::new("/data/t-0/partition.metadata");
+    disk.open(path).unwrap().write_all_at(0, b"nonsense").unwrap();
+    disk.fail(Fault { operation: Operation::Open, below: path.into(), after: 0, os_error: 24 });
+    let mut broker = broker.restart(Arc::new(disk));
+    broker.reconciler.try_again();
+    stays_offline_when_elected(&mut broker, "/data/t-0/partition.metadata");
+    assert_eq!(names(&*broker.disk, "/data"), ["t-0"]);
+}
+
 #[test]
 fn of_two_folders_the_one_where_the_metadata_has_it_counts() {
     let mut broker = Broker::with_dirs(Arc::default(), &["/a", "/b"], &[]);
