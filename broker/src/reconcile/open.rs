@@ -362,6 +362,7 @@ fn open(
         let (log, recovery) = Log::open(Open {
             last_stop: last_stop(dir, log_dir, &new.dir, is_named)?,
             recovery_point: offset(&known.recovery_points),
+            may_have_gaps: !is_named,
             log_start_offset: offset(&known.log_starts),
             high_watermark: offset(&known.watermarks),
             ..new

@@ -6,7 +6,7 @@ use protocol::records::builder::BatchBuilder;
 use protocol::records::{batches, records};
 use std::path::Path;
 use std::sync::Arc;
-use storage::checkpoint::{CLEANER, Offsets, read_offsets};
+use storage::checkpoint::{CLEANER, Offsets, RECOVERY_POINT, read_offsets, write_offsets};
 use storage::disk::Disk;
 
 const COMPACT: &[(&str, &str)] =
@@ -70,6 +70,32 @@ fn the_dirtiest_log_is_cleaned_and_how_far_is_remembered() {
     assert!(!broker.ctx.upkeep.clean_next(), "all is clean");
     assert_eq!(["a", "b"].map(|topic| offsets(&broker, topic)), found);
     assert_eq!(checkpoint(&broker), after);
+}
+
+#[test]
+fn what_was_compacted_is_whole_after_a_crash_that_left_no_recovery_point() {
+    let path = Path::new("/data").join(RECOVERY_POINT);
+    let forget: [fn(&dyn Disk, &Path); 3] = [
+        |disk, path| disk.remove(path).unwrap(),
+        |disk, path| write_offsets(disk, path, &Offsets::new()).unwrap(),
+        |disk, path| disk.open(path).unwrap().write_all_at(0, b"rot").unwrap(),
+    ];
+    for (which, forget) in forget.iter().enumerate() {
+        let mut broker = Broker::new();
+        broker.create("a", 1, COMPACT);
+        fill(&broker, "a", 30);
+        assert!(broker.ctx.upkeep.clean_next());
+        // It is no longer compacted: what a cleaner left must not be taken for a loss.
+        broker.configure("a", "cleanup.policy", "delete");
+        let kept = offsets(&broker, "a");
+        assert!(kept.len() < 9, "{kept:?}");
+        let disk = broker.disk.fork();
+        forget(&disk, &path);
+        let broker = broker.restart(Arc::new(disk));
+        assert_eq!(offsets(&broker, "a"), kept, "{which}");
+        let end = broker.partition("a", 0).log().log_end();
+        assert_eq!(end, 30);
+    }
 }
 
 #[test]

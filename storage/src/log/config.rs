@@ -127,6 +127,10 @@ pub struct Open {
     pub last_stop: LastStop,
     /// As it was checkpointed; 0 without.
     pub recovery_point: i64,
+    /// No checkpoint names a recovery point: a cleaner may have left gaps anywhere, whatever the
+    /// topic's settings are now. Otherwise one at or above that point is a loss, but in a compacted
+    /// topic.
+    pub may_have_gaps: bool,
     /// As it was checkpointed; 0 without. A new log begins there.
     pub log_start_offset: i64,
     /// As it was checkpointed; 0 without.
@@ -148,6 +152,7 @@ impl Open {
             now_ms,
             last_stop: LastStop::Crashed,
             recovery_point: 0,
+            may_have_gaps: false,
             log_start_offset: 0,
             high_watermark: 0,
             producer_id_expiration_ms: 86_400_000,

@@ -199,7 +199,7 @@ fn recover_tail(
     while !is_clean && 0 < first && segments.get(first).is_some_and(|it| it.size() == 0) {
         first -= 1;
     }
-    let trust = match (is_clean, open.config.compact) {
+    let trust = match (is_clean, open.config.compact || open.may_have_gaps) {
         (true, _) => Trust::All,
         (false, true) => Trust::Offsets,
         (false, false) => Trust::Nothing,
