@@ -115,9 +115,10 @@ impl Partition {
     }
 
     pub fn configure(self: &Arc<Partition>, config: Arc<LogConfig>, rules: Rules) {
-        self.log.update_config(config);
         let effects = {
             let mut role = self.role.lock();
+            // While nobody moves the leader: both know the durable mode, or neither.
+            self.log.update_config(config);
             let Some(leader) = role.leader_mut() else { return };
             self.stepped(leader, Event::Configured(rules))
         };
@@ -148,15 +149,16 @@ impl Partition {
     /// Moves `leader`, which is locked: so two raises of the watermark cannot overtake each other.
     fn stepped(&self, leader: &mut Leader, event: Event) -> Effects {
         let effects = leader.step(event);
-        if let Some(watermark) = effects.watermark {
-            self.log.raise_high_watermark(watermark);
-        }
+        // Not only when it rises: the log may have held it back at what was synced then.
+        self.log.raise_high_watermark(leader.watermark());
         effects
     }
 
-    /// Tells whoever waited for `effects`. How much more readers see is not known.
+    /// Tells whoever waited for `effects`. How much more readers see is not known: when the durable
+    /// mode begins, what is synced stands below the watermark, and they see no further.
     fn tell(&self, effects: Effects) {
-        let bytes = if effects.watermark.is_some() { PLENTY } else { 0 };
+        let sees_more = effects.watermark.is_some() || effects.kept.is_some();
+        let bytes = if sees_more { PLENTY } else { 0 };
         self.waiters.advanced(effects, bytes);
     }
 

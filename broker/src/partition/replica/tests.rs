@@ -88,3 +88,37 @@ fn who_leaves_does_not_lead_again() {
     assert_eq!(partition.leader_epoch(-1), Err(ErrorCode::NotLeaderOrFollower));
     assert!(!partition.is_gone());
 }
+
+fn durable() -> Arc<LogConfig> {
+    Arc::new(LogConfig { flush_messages: 1, ..LogConfig::default() })
+}
+
+#[test]
+fn what_came_before_the_durable_mode_is_synced_and_then_seen() {
+    let partition = partition(rules(false));
+    partition.append(batch(), ACKS_LEADER, 0).unwrap();
+    partition.configure(durable(), rules(true));
+    let fetch = Wakeup::for_bytes();
+    partition.await_bytes(&fetch);
+    fetch.arm();
+    assert_eq!(partition.log().readable_end(), 0);
+    assert!(fetch.lack(1) && !is_woken(&fetch));
+    let asked = partition.dir.take_urgent();
+    assert_eq!(asked.len(), 1);
+    assert!(asked.iter().all(|log| log.sync()));
+    assert!(is_woken(&fetch), "readers may go on");
+    assert_eq!(partition.log().readable_end(), 1);
+}
+
+#[test]
+fn what_the_log_held_back_while_the_durable_mode_began_is_seen_once_it_is_synced() {
+    let partition = partition(rules(false));
+    // An append is reported when the log knows of the mode and the leader does not.
+    partition.log().update_config(durable());
+    partition.append(batch(), ACKS_LEADER, 0).unwrap();
+    assert_eq!(partition.log().high_watermark(), 0);
+    partition.configure(durable(), rules(true));
+    let asked = partition.dir.take_urgent();
+    assert!(!asked.is_empty() && asked.iter().all(|log| log.sync()));
+    assert_eq!(partition.log().high_watermark(), 1);
+}
