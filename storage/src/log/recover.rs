@@ -191,8 +191,9 @@ fn recover_tail(
     recovery: &mut Recovery,
 ) -> Result<i64, Error> {
     let Some(last) = segments.len().checked_sub(1) else { return Ok(open.log_start_offset) };
-    // The segment that holds the recovery point, and all behind it.
-    let holds = segments.partition_point(|it| it.base() <= open.recovery_point).saturating_sub(1);
+    // The segment that holds what is below the recovery point, and all behind it: one that ends there
+    // may have been sealed behind the flush, and its indexes are not synced then.
+    let holds = segments.partition_point(|it| it.base() < open.recovery_point).saturating_sub(1);
     let is_clean = open.last_stop == LastStop::Clean;
     let mut first = if is_clean { last } else { holds };
     // What is empty may be there in vain, see below: the one before says so.

@@ -173,6 +173,32 @@ fn indexes_that_are_missing_or_garbage_are_made_anew() {
 }
 
 #[test]
+fn an_index_that_was_sealed_at_the_recovery_point_may_lack_its_end() {
+    let bases_of = |disk: &SimDisk| logs(disk).iter().map(|it| it.0).collect::<Vec<_>>();
+    let sealed = bases_of(&written(60));
+    // All of the first segments was flushed, and then the next one was begun.
+    let (base, recovery_point) = (sealed[1], sealed[2]);
+    let whole = written(recovery_point);
+    for kind in [Kind::OffsetIndex, Kind::TimeIndex] {
+        let path = kind.path(Path::new(DIR), base);
+        let size = whole.open(&path).unwrap().size().unwrap();
+        for left in (0..size).step_by(4) {
+            let disk = whole.fork();
+            disk.open(&path).unwrap().truncate(left).unwrap();
+            let (log, recovery) = reopened(&disk, recovery_point);
+            assert_eq!((log.log_end(), recovery.cut), (60, None));
+            for step in 0..30 {
+                let found = log.offset_for_timestamp(NOW + step).unwrap().unwrap();
+                assert_eq!(found.offset, (step * 2 - 1).max(0), "{kind:?} {left} of {size}");
+            }
+            let (times, largest) = (&log.segments.load()[1], (recovery_point - 1) / 2);
+            let found = times.largest_timestamp(&log.home).unwrap().unwrap();
+            assert_eq!(found, (NOW + largest + 1, recovery_point - 1), "{kind:?} {left}");
+        }
+    }
+}
+
+#[test]
 fn a_log_alone_is_enough() {
     let disk = written(60);
     for entry in disk.list(Path::new(DIR)).unwrap() {
