@@ -7,7 +7,7 @@ use broker::partition::dir::Syncs;
 use broker::partition::upkeep::Chore;
 use broker::reconcile::follow;
 use protocol::error::ErrorCode;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use storage::disk::Disk;
@@ -289,6 +289,64 @@ fn a_sync_of_names_that_failed_is_not_asked_again() {
         for _ in 0..2 {
             broker.ctx.upkeep.run(Chore::RecoveryPoints);
             assert_eq!(broker.ctx.dirs[0].failure().is_some(), is_broken, "{os_error}");
+        }
+    }
+}
+
+/// Index files of the sealed segments of `t`.
+fn indexes(disk: &SimDisk) -> Vec<PathBuf> {
+    let mut names: Vec<_> = disk.list(Path::new("/data/t-0")).unwrap();
+    names.retain(|it| it.name.ends_with("index"));
+    names.into_iter().map(|it| Path::new("/data/t-0").join(it.name)).collect()
+}
+
+#[test]
+fn a_full_disk_on_which_an_index_is_to_be_made_anew_has_not_failed() {
+    let mut broker = Broker::new();
+    broker.create("t", 1, &[("internal.segment.bytes", "1000")]);
+    let value = "v".repeat(300);
+    for _ in 0..9 {
+        append(&broker, "t", 0, batch(&[&value]));
+    }
+    type Spoil = fn(&SimDisk, &Path);
+    let spoil: [Spoil; 3] = [
+        |disk, path| disk.remove(path).unwrap(),
+        |disk, path| disk.open(path).unwrap().truncate(3).unwrap(),
+        |disk, path| disk.open(path).unwrap().write_all_at(0, &[0; 24]).unwrap(),
+    ];
+    let left: [fn(&Broker) -> SimDisk; 3] = [
+        |broker| broker.disk.fork(),
+        |broker| {
+            let disk = broker.disk.fork();
+            disk.remove(Path::new("/data/.highwater_running")).unwrap();
+            disk
+        },
+        |broker| {
+            let again = Broker::with_image(Arc::new(broker.disk.fork()), broker.image.clone());
+            for dir in again.look_after().stop() {
+                dir.log_dir().unwrap().mark_clean_shutdown(3).unwrap();
+            }
+            again.disk.fork()
+        },
+    ];
+    for (stop, left) in left.iter().enumerate() {
+        for (how, spoil) in spoil.iter().enumerate() {
+            let disk = left(&broker);
+            indexes(&disk).iter().for_each(|path| spoil(&disk, path));
+            disk.set_capacity(u64::MAX - disk.free_bytes(Path::new("/")).unwrap());
+            let mut again = Broker::with_image(Arc::new(disk), broker.image.clone());
+            let read = |broker: &Broker| -> Vec<i16> {
+                let code = |offset| said(&broker.ask_slowly(&of("t", 0, offset), 12)).error_code;
+                (0..9).map(code).collect()
+            };
+            let answers = read(&again);
+            assert_eq!(again.ctx.dirs[0].failure(), None, "{stop} {how}");
+            let expected = [0, ErrorCode::KafkaStorageError.code()];
+            assert!(answers.iter().all(|code| expected.contains(code)), "{answers:?}");
+            again.disk.set_capacity(u64::MAX);
+            again.reconciler.try_again();
+            assert!(read(&again).iter().all(|code| *code == 0), "{stop} {how}");
+            assert_eq!(again.ctx.dirs[0].failure(), None);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::index::{Entry, Index, OffsetEntry, Place, TimeEntry};
 use super::indexes::Indexes;
+use super::name::Kind;
 use super::scan::{self, Found, HEADERS, Scan, ScanError};
 use super::{Home, Segment};
 use crate::error::is_shortage;
@@ -86,8 +87,22 @@ impl Segment {
         }
     }
 
-    /// Makes both indexes anew from the batches.
+    /// Makes both indexes anew from the batches. What could not be finished does not stay: nothing
+    /// tells it from what was.
     fn make_indexes(&self, home: &Home) -> Result<Indexes, ScanError> {
+        let made = self.try_make_indexes(home);
+        if made.is_err() && !self.is_retired() {
+            for kind in [Kind::OffsetIndex, Kind::TimeIndex] {
+                match home.disk.remove(&home.path(kind, self.base)) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error)?,
+                    Err(_) | Ok(()) => {}
+                }
+            }
+        }
+        made
+    }
+
+    fn try_make_indexes(&self, home: &Home) -> Result<Indexes, ScanError> {
         let dir = home.dir();
         let place = self.place(home, &dir);
         let indexes = self.fresh_indexes();

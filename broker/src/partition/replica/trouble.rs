@@ -4,7 +4,7 @@ use super::Partition;
 use crate::error::ToCode;
 use crate::partition::fault::Fault;
 use protocol::error::ErrorCode;
-use storage::error::{Error, is_out_of_files};
+use storage::error::{Error, is_shortage};
 use storage::log::{AppendError, ReadError};
 
 impl Partition {
@@ -49,7 +49,7 @@ impl Partition {
             ReadError::OutOfRange { .. } => ErrorCode::OffsetOutOfRange.into(),
             ReadError::Corrupt { .. } => ErrorCode::CorruptMessage.into(),
             ReadError::Disk(_) if !self.takes_part() => ErrorCode::NotLeaderOrFollower.into(),
-            ReadError::Disk(error) if is_out_of_files(&error) => {
+            ReadError::Disk(error) if is_shortage(&error) => {
                 Fault { message: Some(error.to_string()), ..ErrorCode::KafkaStorageError.into() }
             }
             ReadError::Disk(error) => {

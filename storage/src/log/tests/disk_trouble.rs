@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::disk::sim::{Fault, Operation};
-use crate::error::Error;
+use crate::error::{Error, is_shortage};
+use crate::segment::name::Kind;
 use std::path::Path;
 
 #[test]
@@ -194,4 +195,44 @@ fn a_close_that_finds_too_many_files_open_comes_to_its_end() {
         closed += usize::from(log.close().is_ok());
     }
     assert!(2 < closed, "{closed}");
+}
+
+/// A broken index of a sealed segment is made anew when somebody looks something up; what of it a
+/// full disk took must not be believed later.
+#[test]
+fn an_index_that_finds_no_room_is_made_when_there_is_some() {
+    let config =
+        || LogConfig { segment_bytes: 30_000, index_interval_bytes: 0, ..LogConfig::default() };
+    let (log, disk) = log(config());
+    for step in 0..400 {
+        log.append(batch(1, 10, NOW + step), &CLIENT).unwrap();
+    }
+    log.close().unwrap();
+    let end = log.segments.load()[1].base();
+    for kind in [Kind::OffsetIndex, Kind::TimeIndex] {
+        let path = kind.path(Path::new("/t-0"), 0);
+        let size = disk.open(&path).unwrap().size().unwrap();
+        assert!(64 * 12 < size, "more than one write");
+        for room in (0..=5000).step_by(250) {
+            let disk = disk.fork();
+            disk.open(&path).unwrap().write_all_at(0, &vec![0; size as usize]).unwrap();
+            let clean = Open { last_stop: LastStop::Clean, ..open_with(&disk, config()) };
+            let (log, _) = Log::open(clean.clone()).unwrap();
+            let root = Path::new("/");
+            let used = disk.total_bytes(root).unwrap() - disk.free_bytes(root).unwrap();
+            disk.set_capacity(used - (2 * size).min(used) + room);
+            let time = |log: &Log| log.offset_for_timestamp(NOW + end - 1);
+            match time(&log) {
+                Ok(found) => assert_eq!(found.unwrap().offset, end - 1),
+                Err(ReadError::Disk(error)) => assert!(is_shortage(&error), "{error}"),
+                Err(error) => panic!("{error:?}"),
+            }
+            disk.set_capacity(u64::MAX);
+            // This process, and one that takes it as it was left.
+            for log in [log, Log::open(clean).unwrap().0] {
+                assert_eq!(time(&log).unwrap().unwrap().offset, end - 1, "{kind:?} {room}");
+                assert_eq!(bases(&log).len(), 400);
+            }
+        }
+    }
 }
