@@ -55,6 +55,10 @@ impl Segment {
         {
             return Ok(None);
         }
+        // A crash may have left the name of the file and nothing in it.
+        if times.is_empty() && self.first_timestamp()?.is_some_and(|first| 0 <= first) {
+            return Ok(None);
+        }
         *self.largest.lock() = times.last();
         Ok(Some(Indexes { offsets, times }))
     }
@@ -111,6 +115,10 @@ impl Segment {
             self.finish_times(place, &indexes)?;
             indexes.offsets.seal(place)?;
             indexes.times.seal(place)?;
+            // At once: below the recovery point nobody asks after a crash how much of them is there.
+            indexes.offsets.sync(place)?;
+            indexes.times.sync(place)?;
+            self.indexes_synced.store(true, Ordering::Release);
         }
         Ok(indexes)
     }

@@ -199,6 +199,41 @@ fn an_index_that_was_sealed_at_the_recovery_point_may_lack_its_end() {
 }
 
 #[test]
+fn an_index_that_was_made_anew_is_whole_after_the_next_crash() {
+    let whole = written(60);
+    whole.sync_dir(Path::new("/")).unwrap();
+    let base = logs(&whole)[1].0;
+    for kind in [Kind::OffsetIndex, Kind::TimeIndex] {
+        let path = kind.path(Path::new(DIR), base);
+        // At the start, or when somebody looks something up.
+        let spoil: [&dyn Fn(&SimDisk); 2] = [&|disk| disk.remove(&path).unwrap(), &|disk| {
+            disk.open(&path).unwrap().write_all_at(0, &[0; 24]).unwrap()
+        }];
+        for (spoil, seed) in spoil.iter().flat_map(|spoil| (0..20).map(move |seed| (spoil, seed))) {
+            let disk = whole.fork();
+            spoil(&disk);
+            let largest = |disk: &SimDisk| {
+                let (log, _) = reopened(disk, 60);
+                log.segments.load()[1].largest_timestamp(&log.home).unwrap().unwrap()
+            };
+            let before = largest(&disk);
+            assert_eq!(largest(&disk.crash(seed)), before, "{kind:?}, draw {seed}");
+        }
+    }
+}
+
+#[test]
+fn an_index_without_entries_is_none_where_batches_have_times() {
+    let disk = written(60);
+    let (base, next) = (logs(&disk)[1].0, logs(&disk)[2].0);
+    let path = Kind::TimeIndex.path(Path::new(DIR), base);
+    disk.open(&path).unwrap().truncate(0).unwrap();
+    let (log, _) = reopened(&disk, 60);
+    let found = log.segments.load()[1].largest_timestamp(&log.home).unwrap();
+    assert_eq!(found, Some((NOW + next / 2, next - 1)));
+}
+
+#[test]
 fn a_log_alone_is_enough() {
     let disk = written(60);
     for entry in disk.list(Path::new(DIR)).unwrap() {
