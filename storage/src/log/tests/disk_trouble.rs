@@ -215,7 +215,7 @@ fn an_index_that_finds_no_room_is_made_when_there_is_some() {
         assert!(64 * 12 < size, "more than one write");
         for room in (0..=5000).step_by(250) {
             let disk = disk.fork();
-            disk.open(&path).unwrap().write_all_at(0, &vec![0; size as usize]).unwrap();
+            disk.open(&path).unwrap().write_all_at(0, &vec![0; size.try_into().unwrap()]).unwrap();
             let clean = Open { last_stop: LastStop::Clean, ..open_with(&disk, config()) };
             let (log, _) = Log::open(clean.clone()).unwrap();
             let root = Path::new("/");
