@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use storage::checkpoint::{CLEANER, Offsets, RECOVERY_POINT, read_offsets, write_offsets};
 use storage::disk::Disk;
+use storage::disk::sim::{Fault, Operation};
 
 const COMPACT: &[(&str, &str)] =
     &[("cleanup.policy", "compact"), ("internal.segment.bytes", "1000")];
@@ -96,6 +97,19 @@ fn what_was_compacted_is_whole_after_a_crash_that_left_no_recovery_point() {
         let end = broker.partition("a", 0).log().log_end();
         assert_eq!(end, 30);
     }
+}
+
+#[test]
+fn a_pass_waits_until_the_recovery_point_is_written_down() {
+    let mut broker = Broker::new();
+    broker.create("a", 1, COMPACT);
+    fill(&broker, "a", 30);
+    let below = Path::new("/data").join(format!("{RECOVERY_POINT}.tmp"));
+    broker.disk.fail(Fault { operation: Operation::Create, below, after: 0, os_error: 24 });
+    assert!(!broker.ctx.upkeep.clean_next(), "there is no file to be had");
+    assert_eq!(offsets(&broker, "a").len(), 30);
+    assert!(broker.ctx.upkeep.clean_next());
+    assert!(offsets(&broker, "a").len() < 9);
 }
 
 #[test]

@@ -9,12 +9,15 @@ use std::sync::Arc;
 use storage::checkpoint::{Offsets, read_offsets};
 use storage::error::{Error, is_shortage};
 
-pub(super) fn recovery_points(dir: &Arc<Dir>, table: &Table) {
+/// Says whether they are on disk now.
+pub(super) fn recovery_points(dir: &Arc<Dir>, table: &Table) -> bool {
     let has_unnamed = dir.take_unnamed();
     let point = |it: &Partition| Some(it.log().recovery_point());
-    if !write(dir, table, Checkpoint::RecoveryPoints, point) && has_unnamed {
+    let is_written = write(dir, table, Checkpoint::RecoveryPoints, point);
+    if !is_written && has_unnamed {
         dir.has_new_log();
     }
+    is_written
 }
 
 /// Only those that are not 0, which is what a reader takes for the others. Says whether they are on

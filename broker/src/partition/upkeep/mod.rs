@@ -226,7 +226,9 @@ impl Upkeep {
             let (chores, dir) = (Arc::clone(&chores), Arc::clone(dir));
             let serve = move || {
                 let open = || chores.table.partitions_in(&dir);
-                let checkpoint = || checkpoints::recovery_points(&dir, &chores.table);
+                let checkpoint = || {
+                    checkpoints::recovery_points(&dir, &chores.table);
+                };
                 flusher::run(&dir, open, checkpoint, || chores.clock.monotonic());
             };
             threads.push(Builder::new().name(format!("flusher-{index}")).spawn(serve)?);

@@ -169,7 +169,9 @@ impl Cleaner {
     }
 
     fn clean(&self, partition: &Partition, cleanable: &Cleanable) -> Result<Cleaned, CleanError> {
-        self.secure(partition, cleanable);
+        if !self.secure(partition, cleanable) {
+            return Err(CleanError::Stopped); // It is due again in a moment.
+        }
         let settings = self.settings();
         let options = self.options(&settings);
         let started = self.clock.monotonic();
@@ -188,12 +190,12 @@ impl Cleaner {
     }
 
     /// A pass leaves gaps. Above the recovery point a start may take one for a loss, should the
-    /// topic not be compacted any more by then.
-    fn secure(&self, partition: &Partition, cleanable: &Cleanable) {
-        if partition.log().recovery_point() < cleanable.upto {
-            partition.sync();
+    /// topic not be compacted any more by then. False: the disk does not say yet where that is.
+    fn secure(&self, partition: &Partition, cleanable: &Cleanable) -> bool {
+        if partition.log().recovery_point() < cleanable.upto && !partition.sync() {
+            return false;
         }
-        checkpoints::recovery_points(&partition.dir, &self.table);
+        checkpoints::recovery_points(&partition.dir, &self.table)
     }
 
     fn options(&self, settings: &CleanerConfig) -> CleanOptions {
