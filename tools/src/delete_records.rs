@@ -46,7 +46,7 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
         let mut client = entrance::to_brokers(args, env)?;
         let file = args.required("offset-json-file")?;
         let unreadable = |_| Failure::Told(format!("Unable to read file {file}"));
-        let open = env.disk.open(Path::new(file)).map_err(unreadable)?;
+        let open = env.disk.open_input(Path::new(file)).map_err(unreadable)?;
         let wanted = read(&read_whole(&*open, FILE_BYTES_MAX).map_err(unreadable)?)?;
         block_on(delete(&wanted, &mut client, output))
     })

@@ -39,7 +39,7 @@ pub fn read(env: &Env, file: Option<&str>, more: &[&str]) -> Result<Properties, 
 /// It cannot be read, or has a line that is no property.
 pub(crate) fn read_file(env: &Env, file: &str) -> Result<Properties, Failure> {
     let unreadable = |error| Failure::Told(format!("cannot read {file}: {error}"));
-    let open = env.disk.open(Path::new(file)).map_err(unreadable)?;
+    let open = env.disk.open_input(Path::new(file)).map_err(unreadable)?;
     let bytes = read_whole(&*open, FILE_BYTES_MAX).map_err(unreadable)?;
     let lines = properties::parse(&bytes)
         .map_err(|bad| Failure::Told(format!("{file}:{}: {}", bad.line, bad.why)))?;

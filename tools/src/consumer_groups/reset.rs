@@ -135,7 +135,7 @@ fn form(args: &Args, env: &Env) -> Result<Form, Wrong> {
         ))));
     };
     let unreadable = |error| Wrong::Value(format!("Unable to read file {file}: {error}"));
-    let open = env.disk.open(Path::new(file)).map_err(unreadable)?;
+    let open = env.disk.open_input(Path::new(file)).map_err(unreadable)?;
     let bytes = read_whole(&*open, FILE_BYTES_MAX).map_err(unreadable)?;
     let groups = args.all("group");
     let group = groups.first().copied().filter(|_| groups.len() == 1);

@@ -27,7 +27,7 @@ impl<E: Entry> Read<E> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let front = name.split('.').next().unwrap_or_default();
         let base = front.parse().map_err(|_| told("not the name of an index".to_owned()))?;
-        let file = disk.open(path).map_err(|error| told(error.to_string()))?;
+        let file = disk.open_input(path).map_err(|error| told(error.to_string()))?;
         let bytes = read_whole(&*file, INDEX_BYTES_MAX).map_err(|error| told(error.to_string()))?;
         let entries = bytes.chunks_exact(E::SIZE as usize).map_while(E::decode).collect();
         Ok(Read { base, len: bytes.len(), entries })

@@ -28,7 +28,7 @@ pub(super) fn dump(
 ) -> Result<(), Failure> {
     out.line(title(path)?)?;
     let told = |why: String| Failure::told(format_args!("{}: {why}", path.display()));
-    let file = disk.open(path).map_err(|error| told(error.to_string()))?;
+    let file = disk.open_input(path).map_err(|error| told(error.to_string()))?;
     let size = file.size().map_err(|error| told(error.to_string()))?;
     let end = ask.max_bytes.map_or(size, |max| size.min(max));
     let (mut position, mut last) = (0, -1);

@@ -194,7 +194,7 @@ fn drawn(
 ) -> Result<Vec<Vec<u8>>, Failure> {
     let path = std::path::absolute(file).unwrap_or_else(|_| Path::new(file).to_owned());
     out.line(format_args!("Reading payloads from: {}", path.display()))?;
-    let open = env.disk.open(&path).and_then(|file| read_whole(&*file, PAYLOADS_BYTES_MAX));
+    let open = env.disk.open_input(&path).and_then(|file| read_whole(&*file, PAYLOADS_BYTES_MAX));
     let bytes = open.map_err(|error| Failure::told(format_args!("{}: {error}", path.display())))?;
     let delimiter = Regex::new(delimiter)
         .map_err(|error| Failure::told(format_args!("--payload-delimiter: {error}")))?;

@@ -189,7 +189,7 @@ impl Read for Reading {
 /// The file, and a bar that says how far it is read; nobody sees it where stderr is no terminal.
 fn open(path: &Path, env: &Env) -> Result<(Reading, ProgressBar), Failure> {
     let unread = |error| Failure::told(format_args!("cannot read {}: {error}", path.display()));
-    let file = env.disk.open(path).map_err(unread)?;
+    let file = env.disk.open_input(path).map_err(unread)?;
     let size = file.size().map_err(unread)?;
     let target = if io::stderr().is_terminal() {
         ProgressDrawTarget::stderr()

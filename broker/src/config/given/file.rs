@@ -18,7 +18,7 @@ pub fn read(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>, Refused> {
 }
 
 fn read_to_end(disk: &dyn Disk, path: &Path) -> Result<Vec<u8>, Error> {
-    let file = disk.open(path)?;
+    let file = disk.open_input(path)?;
     let (mut bytes, mut chunk) = (Vec::new(), vec![0; 65_536]);
     loop {
         let count = file.read_at(bytes.len() as u64, &mut chunk)?;
