@@ -7,9 +7,8 @@ use super::writer::Writer;
 use super::{Log, LogConfig};
 use crate::error::Error;
 use crate::producer::{self, EndedTxn, Verdict};
-use crate::segment::name::Kind;
 use crate::segment::scan::Found;
-use crate::txn_index::{self, AbortedTxn};
+use crate::txn_index::AbortedTxn;
 use bytes::Bytes;
 use protocol::records::HEADER_LEN;
 use protocol::records::batch::BatchHeader;
@@ -242,9 +241,8 @@ impl Log {
             if let Some(ended) = writer.producers.apply(&header, marker)
                 && ended.is_abort
             {
-                let path = self.home.path(Kind::TxnIndex, writer.active.base());
-                txn_index::append(&*self.home.disk, &path, &aborted(&ended))
-                    .map_err(|it| part_way(it.into()))?;
+                let appended = writer.active.append_aborted(&self.home, aborted(&ended));
+                appended.map_err(|it| part_way(it.into()))?;
                 writer.active.aborted_is_noted();
                 self.home.names_unsynced.store(true, Ordering::Release);
             }

@@ -4,10 +4,9 @@ use super::outcome::{EpochEnd, ReadError, TimestampOffset};
 use super::{Damage, Log};
 use crate::epoch;
 use crate::error::Error;
-use crate::segment::name::Kind;
 use crate::segment::scan::Found;
 use crate::segment::{Located, Segment};
-use crate::txn_index::{self, AbortedTxn};
+use crate::txn_index::AbortedTxn;
 use protocol::records::batch::crc_matches;
 use protocol::records::record::records;
 use std::io;
@@ -157,14 +156,15 @@ impl Log {
         self.epochs.read().epoch_of(offset)
     }
 
-    /// The aborted transactions that a `read_committed` fetch of `from..to` has to pass over.
+    /// The aborted transactions that a `read_committed` fetch of `from..to` has to pass over. The
+    /// marker of one that begins there may stand in any segment behind, so all are asked up to one
+    /// that says that nothing follows.
     pub fn aborted_transactions(&self, from: i64, to: i64) -> Result<Vec<AbortedTxn>, Error> {
         let segments = self.segments.load();
         let Some((first, _)) = Log::segment_of(&segments, from) else { return Ok(Vec::new()) };
         let mut aborted = Vec::new();
         for segment in segments.get(first..).unwrap_or_default() {
-            let path = self.home.path(Kind::TxnIndex, segment.base());
-            let found = txn_index::collect(&*self.home.disk, &path, from, to)?;
+            let found = segment.collect_aborted(&self.home, from, to)?;
             aborted.extend(found.aborted);
             if found.is_complete {
                 break;

@@ -5,7 +5,7 @@ use super::config::Open;
 use super::outcome::Recovery;
 use super::recover::{self, Loaded};
 use super::writer::Writer;
-use crate::disk;
+use crate::disk::{self, Entry};
 use crate::epoch::LeaderEpochs;
 use crate::error::Error;
 use crate::last_stop::LastStop;
@@ -13,6 +13,7 @@ use crate::producer::{Producers, snapshot};
 use crate::segment::{Home, Segment};
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 
@@ -33,10 +34,16 @@ impl Log {
     /// Opens a log, or makes a new one. After a crash this reads what was written since the recovery
     /// point, and no more; if only the process ended, what no index covers, and headers.
     pub fn open(open: Open) -> Result<(Log, Recovery), Error> {
-        disk::mkdir_all(&*open.disk, &open.dir)?;
+        let listed = match open.disk.list(&open.dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                disk::mkdir_all(&*open.disk, &open.dir)?;
+                Vec::new()
+            }
+            listed => listed?,
+        };
         let home = home(&open);
         let mut recovery = Recovery::default();
-        let found = found(&home, &open, &mut recovery)?;
+        let found = found(&home, &open, &listed, &mut recovery)?;
         Ok((with(home, open, found)?, recovery))
     }
 
@@ -47,7 +54,12 @@ impl Log {
         let start = open.log_start_offset;
         let segment = Segment::create(&home, start, open.now_ms)?;
         let found = Found {
-            loaded: Loaded { segments: vec![Arc::new(segment)], log_start: start, log_end: start },
+            loaded: Loaded {
+                segments: vec![Arc::new(segment)],
+                snapshots: Vec::new(),
+                log_start: start,
+                log_end: start,
+            },
             recovery_point: start,
             epochs: LeaderEpochs::default(),
             epochs_unsaved: false,
@@ -63,9 +75,14 @@ fn home(open: &Open) -> Home {
     Home::new(open.disk.clone(), open.dir.clone(), open.config.index_interval_bytes)
 }
 
-fn found(home: &Home, open: &Open, recovery: &mut Recovery) -> Result<Found, Error> {
-    let loaded = recover::segments(home, open, recovery)?;
-    let Loaded { segments, log_start, log_end } = &loaded;
+fn found(
+    home: &Home,
+    open: &Open,
+    listed: &[Entry],
+    recovery: &mut Recovery,
+) -> Result<Found, Error> {
+    let loaded = recover::segments(home, open, listed, recovery)?;
+    let Loaded { segments, snapshots, log_start, log_end } = &loaded;
     let (log_start, log_end) = (*log_start, *log_end);
     let dir = home.dir();
     let mut epochs = match LeaderEpochs::load(&*open.disk, &dir) {
@@ -76,7 +93,8 @@ fn found(home: &Home, open: &Open, recovery: &mut Recovery) -> Result<Found, Err
     let expiry = (open.now_ms, open.producer_id_expiration_ms);
     let is_base = |at| Log::begins_at(segments, at);
     let range = (log_start, log_end);
-    let mut producers = snapshot::load_latest(&*open.disk, &dir, range, expiry, is_base)?;
+    let place = (&*open.disk, &*dir);
+    let mut producers = snapshot::latest_of(snapshots, place, range, expiry, is_base)?;
     let newest = producers.end();
     let was = epochs.clone();
     let is_clean = open.last_stop == LastStop::Clean;
@@ -115,7 +133,7 @@ fn found(home: &Home, open: &Open, recovery: &mut Recovery) -> Result<Found, Err
 }
 
 fn with(home: Home, open: Open, found: Found) -> Result<Log, Error> {
-    let Loaded { segments, log_start, log_end } = found.loaded;
+    let Loaded { segments, log_start, log_end, .. } = found.loaded;
     let Some(active) = segments.last().cloned() else { return Err(Error::Missing) };
     let unstable = found.producers.first_unstable_offset().unwrap_or(i64::MAX);
     let is_durable = open.config.is_durable();

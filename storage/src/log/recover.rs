@@ -13,7 +13,6 @@ use crate::segment::name::{Fate, Kind, Name, OF_A_SEGMENT};
 use crate::segment::recent::Mark;
 use crate::segment::scan::{Found, ScanError};
 use crate::segment::{Home, Located, Segment, Trust};
-use crate::txn_index;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
@@ -23,17 +22,28 @@ use std::sync::atomic::Ordering;
 #[derive(Debug)]
 pub(super) struct Loaded {
     pub segments: Vec<Arc<Segment>>,
+    /// Offsets of the snapshots of the producers, oldest first.
+    pub snapshots: Vec<i64>,
     pub log_start: i64,
     pub log_end: i64,
 }
 
-pub(super) fn segments(home: &Home, open: &Open, recovery: &mut Recovery) -> Result<Loaded, Error> {
-    let names = tidy_up(home, recovery)?;
+/// `listed` is what stands in the folder.
+pub(super) fn segments(
+    home: &Home,
+    open: &Open,
+    listed: &[Entry],
+    recovery: &mut Recovery,
+) -> Result<Loaded, Error> {
+    let names = tidy_up(home, names_of(listed), recovery)?;
     let bases: Vec<i64> = of_kind(&names, Kind::Log);
     let mut segments = open_all(home, open, &bases)?;
     let mut log_end = recover_tail(home, open, &mut segments, recovery)?;
     for segment in &mut segments {
         let has = |kind| names.contains(&(segment.base(), kind));
+        if !has(Kind::TxnIndex) {
+            segment.has_no_aborted();
+        }
         if segment.is_sealed() && !(has(Kind::OffsetIndex) && has(Kind::TimeIndex)) {
             segment.rebuild_indexes(home)?;
             recovery.rebuilt_indexes.push(segment.base());
@@ -52,7 +62,7 @@ pub(super) fn segments(home: &Home, open: &Open, recovery: &mut Recovery) -> Res
         log_end = log_start;
     }
     let segments = segments.into_iter().map(Arc::new).collect();
-    Ok(Loaded { segments, log_start, log_end })
+    Ok(Loaded { segments, snapshots: of_kind(&names, Kind::Snapshot), log_start, log_end })
 }
 
 type Names = BTreeSet<(i64, Kind)>;
@@ -61,14 +71,13 @@ fn of_kind(names: &Names, kind: Kind) -> Vec<i64> {
     names.iter().filter(|(_, other)| *other == kind).map(|(base, _)| *base).collect()
 }
 
-fn list(home: &Home) -> Result<Vec<Name>, Error> {
+fn names_of(listed: &[Entry]) -> Vec<Name> {
     let name = |entry: &Entry| if entry.is_dir { None } else { Name::parse(&entry.name) };
-    Ok(home.disk.list(&home.dir())?.iter().filter_map(name).collect())
+    listed.iter().filter_map(name).collect()
 }
 
 /// Finishes what a deletion or a cleaner had begun, and returns the files that then stand there.
-fn tidy_up(home: &Home, recovery: &mut Recovery) -> Result<Names, Error> {
-    let found = list(home)?;
+fn tidy_up(home: &Home, found: Vec<Name>, recovery: &mut Recovery) -> Result<Names, Error> {
     if found.iter().all(|name| name.fate == Fate::Live) {
         return without_orphans(home, found, recovery);
     }
@@ -116,7 +125,7 @@ fn tidy_up(home: &Home, recovery: &mut Recovery) -> Result<Names, Error> {
         recovery.leftovers += 1;
     }
     sync_dir(&*home.disk, &home.dir())?;
-    without_orphans(home, list(home)?, recovery)
+    without_orphans(home, names_of(&home.disk.list(&home.dir())?), recovery)
 }
 
 /// Removes indexes whose log is gone.
@@ -354,21 +363,11 @@ pub(super) fn mend_aborted(
     aborted: &[(i64, EndedTxn)],
 ) -> Result<(), Error> {
     for segment in segments.iter().filter(|segment| border < segment.end().0) {
-        let path = home.path(Kind::TxnIndex, segment.base());
-        match txn_index::truncate(&*home.disk, &path, border) {
-            // Torn by the crash: entries that were whole are kept, the rest is made again.
-            Err(Error::Malformed { .. }) => {
-                let file = home.disk.open(&path)?;
-                let entry = txn_index::ENTRY_LEN as u64;
-                file.truncate(file.size()? / entry * entry)?;
-                txn_index::truncate(&*home.disk, &path, border)?;
-            }
-            cut => cut?,
-        }
+        segment.mend_aborted(home, border)?;
         let of_it =
             aborted.iter().filter(|(base, it)| *base == segment.base() && border <= it.last_offset);
         for (_, ended) in of_it {
-            txn_index::append(&*home.disk, &path, &append::aborted(ended))?.sync()?;
+            segment.append_aborted(home, append::aborted(ended))?.sync()?;
             home.names_unsynced.store(true, Ordering::Release);
         }
     }

@@ -5,10 +5,8 @@ use super::recover;
 use super::writer::Writer;
 use crate::error::Error;
 use crate::producer::{Producers, snapshot};
-use crate::segment::name::Kind;
 use crate::segment::recent::Mark;
 use crate::segment::{Located, Segment};
-use crate::txn_index;
 use std::io::{self, ErrorKind::StorageFull};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -77,11 +75,7 @@ impl Log {
         let created = segment.created_ms();
         let mut active = Segment::open(segment.base(), segment.file().clone(), mark, created);
         active.activate(&self.home)?;
-        txn_index::truncate(
-            &*self.home.disk,
-            &self.home.path(Kind::TxnIndex, segment.base()),
-            end,
-        )?;
+        active.cut_aborted(&self.home, end)?;
         let mut kept = segments.get(..index).unwrap_or_default().to_vec();
         kept.push(Arc::new(active));
         self.install(writer, kept);

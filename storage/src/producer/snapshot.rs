@@ -87,13 +87,24 @@ pub fn read(
 pub fn load_latest(
     disk: &dyn Disk,
     dir: &Path,
+    range: (i64, i64),
+    expiry: (i64, i64),
+    is_base: impl Fn(i64) -> bool,
+) -> Result<Producers, Error> {
+    latest_of(&list(disk, dir)?, (disk, dir), range, expiry, is_base)
+}
+
+/// The same, of a folder that has the snapshots of `offsets`, oldest first.
+pub fn latest_of(
+    offsets: &[i64],
+    (disk, dir): (&dyn Disk, &Path),
     (log_start, log_end): (i64, i64),
     expiry: (i64, i64),
     is_base: impl Fn(i64) -> bool,
 ) -> Result<Producers, Error> {
     let mut found = None;
     let mut one_misled = false;
-    for offset in list(disk, dir)?.into_iter().rev() {
+    for offset in offsets.iter().copied().rev() {
         let is_within = (log_start..=log_end).contains(&offset);
         let is_kept = match &found {
             Some(_) => is_within && is_base(offset),

@@ -1,5 +1,6 @@
 //! A segment: one log file, the indexes beside it, and what is known of the batches in it.
 
+mod aborted;
 mod damage;
 mod durable;
 mod home;
@@ -17,6 +18,7 @@ pub use home::Home;
 pub use outcome::{Damage, Located, Recovered, Trust};
 
 use crate::disk::File;
+use aborted::Aborted;
 use index::TimeEntry;
 use indexes::Indexes;
 use name::Kind;
@@ -49,6 +51,7 @@ pub struct Segment {
     holds_blocks: AtomicBool,
     /// Up to where the device has been given its batches.
     written_out: AtomicU64,
+    aborted: Aborted,
     /// Its index of aborted transactions has grown since the last sync.
     owes_aborted: AtomicBool,
     /// It has left the log; its files are, or will be, gone.
@@ -73,6 +76,7 @@ impl Segment {
             damaged: AtomicBool::new(false),
             holds_blocks: AtomicBool::new(false),
             written_out: AtomicU64::new(u64::from(end.position)),
+            aborted: Aborted::default(),
             owes_aborted: AtomicBool::new(false),
             retired: AtomicBool::new(false),
             indexes_synced: AtomicBool::new(false),
@@ -82,19 +86,22 @@ impl Segment {
     /// A new, empty one, and its log file.
     pub fn create(home: &Home, base: i64, now_ms: i64) -> io::Result<Segment> {
         let path = home.path(Kind::Log, base);
-        let file = match home.disk.create(&path) {
+        let (file, is_new) = match home.disk.create(&path) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 // Left by an attempt that failed, or by a crash: it must be empty.
                 let file = home.disk.open(&path)?;
                 if file.size()? != 0 {
                     return Err(error);
                 }
-                file
+                (file, false)
             }
-            created => created?,
+            created => (created?, true),
         };
         home.names_unsynced.store(true, Ordering::Release);
         let segment = Segment::with(base, file, Mark { relative: 0, position: 0 }, now_ms);
+        if is_new {
+            segment.has_no_aborted();
+        }
         segment.indexes.get_or_init(Indexes::empty);
         Ok(segment)
     }

@@ -33,6 +33,9 @@ pub struct Name {
     pub fate: Fate,
 }
 
+/// With more of them a file would be found under another name than its own.
+const DIGITS: usize = 20;
+
 const KINDS: [(Kind, &str); 5] = [
     (Kind::Log, "log"),
     (Kind::OffsetIndex, "index"),
@@ -94,7 +97,7 @@ impl Name {
     #[must_use]
     pub fn parse(name: &str) -> Option<Name> {
         let (digits, rest) = name.split_once('.')?;
-        if digits.len() < 20 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        if digits.len() != DIGITS || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return None;
         }
         let offset = digits.parse().ok()?;
@@ -126,6 +129,7 @@ mod tests {
         check("99999999999999999999.log", None);
         check("00000000000000000000-0000000000.checkpoint", None);
         check("42.log", None);
+        check("000000000000000000042.log", None);
         check("00000000000000000042.logs", None);
         check("00000000000000000042.log.other", None);
         check("partition.metadata", None);

@@ -74,11 +74,15 @@ pub fn append(disk: &dyn Disk, path: &Path, aborted: &AbortedTxn) -> io::Result<
 
 /// All entries; none without a file.
 pub fn read(disk: &dyn Disk, path: &Path) -> Result<Vec<AbortedTxn>, Error> {
-    let file = match disk.open(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-        opened => opened?,
-    };
-    let bytes = match disk::read_whole(&*file, FILE_BYTES_MAX) {
+    match disk.open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        opened => decode(&*opened?, path),
+    }
+}
+
+/// All entries of a file, which stands at `path`.
+pub fn decode(file: &dyn File, path: &Path) -> Result<Vec<AbortedTxn>, Error> {
+    let bytes = match disk::read_whole(file, FILE_BYTES_MAX) {
         Err(error) if error.kind() == ErrorKind::FileTooLarge => {
             return Err(Error::malformed(path, "too large for a transaction index"));
         }
@@ -98,19 +102,19 @@ pub fn read(disk: &dyn Disk, path: &Path) -> Result<Vec<AbortedTxn>, Error> {
     read.ok_or_else(|| Error::malformed(path, "an entry of unknown version, or out of order"))
 }
 
-/// The transactions of this segment that a `read_committed` fetch of `from..to` must skip.
-pub fn collect(disk: &dyn Disk, path: &Path, from: i64, to: i64) -> Result<Found, Error> {
+/// Those of a segment's `entries` that a `read_committed` fetch of `from..to` must skip.
+pub fn collect(entries: &[AbortedTxn], from: i64, to: i64) -> Found {
     let mut found = Found::default();
-    for aborted in read(disk, path)? {
+    for aborted in entries {
         if from <= aborted.last_offset && aborted.first_offset < to {
-            found.aborted.push(aborted);
+            found.aborted.push(*aborted);
         }
         if to <= aborted.last_stable_offset {
             found.is_complete = true;
             break;
         }
     }
-    Ok(found)
+    found
 }
 
 /// Drops the entries of markers at or behind `offset`: the log was cut there.

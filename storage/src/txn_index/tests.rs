@@ -45,11 +45,12 @@ fn a_fetch_is_told_of_what_overlaps_it_and_whether_to_look_on() {
         (21, 32, &[1], false),
         (31, 40, &[], false),
     ] {
-        let found = collect(&disk, path(), from, to).unwrap();
+        let found = collect(&read(&disk, path()).unwrap(), from, to);
         let who: Vec<i64> = found.aborted.iter().map(|it| it.producer_id).collect();
         assert_eq!((who.as_slice(), found.is_complete), (producers, is_complete), "{from}..{to}");
     }
-    assert_eq!(collect(&disk, Path::new("/absent"), 0, 9).unwrap(), Found::default());
+    let absent = read(&disk, Path::new("/absent")).unwrap();
+    assert_eq!(collect(&absent, 0, 9), Found::default());
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub(super) fn dump_producers(
     out: &mut Output,
 ) -> Result<(), Failure> {
     let told = |why| Failure::told(format_args!("{}: {why}", path.display()));
-    let file = disk.open(path).map_err(|error| told(error.to_string()))?;
+    let file = disk.open_input(path).map_err(|error| told(error.to_string()))?;
     let bytes = read_whole(&*file, SNAPSHOT_BYTES_MAX).map_err(|error| told(error.to_string()))?;
     let producers = match snapshot::decode(&bytes) {
         Ok(producers) => producers,
@@ -59,8 +59,10 @@ pub(super) fn dump_transactions(
     disk: &dyn Disk,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    disk.open(path).map_err(|error| Failure::told(format_args!("{}: {error}", path.display())))?;
-    for aborted in txn_index::read(disk, path).map_err(Failure::told)? {
+    let opened = disk.open_input(path);
+    let file =
+        opened.map_err(|error| Failure::told(format_args!("{}: {error}", path.display())))?;
+    for aborted in txn_index::decode(&*file, path).map_err(Failure::told)? {
         out.line(format_args!(
             "version: 0 producerId: {} firstOffset: {} lastOffset: {} lastStableOffset: {}",
             aborted.producer_id,

@@ -1,5 +1,6 @@
 //! A log on a simulated disk, seen from outside.
 
+mod aborted;
 mod append;
 mod damage;
 mod disk_trouble;
