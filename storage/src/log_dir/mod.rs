@@ -25,7 +25,7 @@ use parking_lot::Mutex;
 use protocol::ids::{TopicPartition, Uuid};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 const CLEAN_SHUTDOWN: &str = ".kafka_cleanshutdown";
 
@@ -91,7 +91,7 @@ impl Claim {
         match found {
             Found::Formatted(meta) => {
                 let held = Mutex::new(Held { meta, offline: None });
-                Ok(LogDir { disk, path, held, _lock: lock })
+                Ok(LogDir { disk, path, held, cache_id: OnceLock::new(), _lock: lock })
             }
             Found::Empty => Err(OpenError::NotFormatted { dir: path }),
             Found::Foreign(found) => Err(OpenError::Foreign { dir: path, found }),
@@ -110,6 +110,8 @@ pub struct LogDir {
     path: PathBuf,
     /// Read at every append that fails and by upkeep, changed almost never: any lock would do.
     held: Mutex<Held>,
+    /// As it was when the mark was read, or somebody first asked.
+    cache_id: OnceLock<Option<String>>,
     /// Whoever holds it is the successor of whoever held it.
     _lock: Arc<dyn File>,
 }
@@ -216,13 +218,25 @@ impl LogDir {
     /// it has ended, the kernel has not.
     fn was_killed(&self) -> io::Result<bool> {
         let marked = read_small(&*self.disk, &self.path.join(RUNNING))?;
-        let id = self.disk.cache_id(&self.path)?;
-        Ok(id.is_some() && marked == id.map(String::into_bytes))
+        let id = self.cache_id()?;
+        Ok(id.is_some() && marked.as_deref() == id.map(str::as_bytes))
+    }
+
+    /// Asked once: what is mounted here later does not have what the mark is about.
+    fn cache_id(&self) -> io::Result<Option<&str>> {
+        let id = match self.cache_id.get() {
+            Some(id) => id,
+            None => {
+                let id = self.disk.cache_id(&self.path)?;
+                self.cache_id.get_or_init(|| id)
+            }
+        };
+        Ok(id.as_deref())
     }
 
     /// Whether a folder in it shares its page cache: another disk may be mounted there.
     pub fn shares_cache_with(&self, folder: &Path) -> io::Result<bool> {
-        Ok(self.disk.cache_id(folder)? == self.disk.cache_id(&self.path)?)
+        Ok(self.disk.cache_id(folder)?.as_deref() == self.cache_id()?)
     }
 
     /// Marks that everything was closed and synced.

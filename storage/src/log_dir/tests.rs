@@ -1,7 +1,7 @@
 //! A log directory is taken by its owner alone, and only if it is one.
 
 use super::*;
-use crate::disk::sim::SimDisk;
+use crate::disk::sim::{Operation, SimDisk};
 use proptest::prelude::*;
 
 const DIR: &str = "/data";
@@ -310,6 +310,20 @@ fn a_start_knows_whether_the_kernel_still_has_what_was_written() {
     let stopped = disk.fork();
     assert_eq!(last_stop(&stopped), (Clean, Some(7)));
     assert_eq!(last_stop(&stopped), (Crashed, None), "a mark counts once");
+}
+
+#[test]
+fn the_page_cache_of_a_directory_is_asked_for_once() {
+    let disk = SimDisk::default();
+    format(&disk, dir(), meta()).unwrap().mark_running().unwrap();
+    let disk = disk.fork();
+    let held = open(&disk).unwrap();
+    assert_eq!(held.take_last_stop().unwrap(), (LastStop::Killed, None));
+    for number in 0..5 {
+        let path = held.partition_path(&TopicPartition::new("a", number));
+        assert!(held.shares_cache_with(&path).unwrap());
+    }
+    assert_eq!(disk.count(Operation::CacheId), 1 + 5);
 }
 
 #[test]

@@ -146,9 +146,8 @@ impl Segment {
         trust: Trust,
     ) -> Result<Recovered, ScanError> {
         let verify = trust != Trust::All;
-        let size = self.file.size()?;
-        let position =
-            u32::try_from(size).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        // It was opened just now, as long as its file is.
+        let (size, position) = (self.size(), self.recent.end().position);
         self.recent.extend(Mark { relative: u32::MAX, position });
         let relative = self.relative(indexed.max(self.base)).unwrap_or(u32::MAX);
         let mut from = self.prepare(home, Mark { relative, position }, trust)?;

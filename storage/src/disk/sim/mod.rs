@@ -200,7 +200,8 @@ impl Disk for SimDisk {
         self.power.look(Operation::List, dir)?;
         Ok(self.power.capacity.load(Ordering::Relaxed))
     }
-    fn cache_id(&self, _dir: &Path) -> io::Result<Option<String>> {
+    fn cache_id(&self, dir: &Path) -> io::Result<Option<String>> {
+        self.power.look(Operation::CacheId, dir)?;
         Ok(Some(format!("after {} failures", self.power.failures)))
     }
 }

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub enum Operation {
     Open,
     List,
+    CacheId,
     Read,
     Create,
     Rename,

@@ -5,6 +5,7 @@ mod append;
 mod damage;
 mod disk_trouble;
 mod model;
+mod opening;
 mod recovery;
 mod retention;
 mod threads;

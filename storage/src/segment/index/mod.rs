@@ -242,6 +242,9 @@ impl<E: Entry> State<E> {
     }
 
     fn get(&mut self, place: Place<'_>, index: u32) -> io::Result<Option<E>> {
+        if index + 1 == self.len() {
+            return Ok(self.last);
+        }
         if index < self.written {
             return self.at(place, index).map(Some);
         }
@@ -250,6 +253,9 @@ impl<E: Entry> State<E> {
 
     /// How many entries `holds` is true of; they come first.
     fn count(&mut self, place: Place<'_>, holds: impl Fn(E) -> bool) -> io::Result<u32> {
+        if self.last.is_none_or(&holds) {
+            return Ok(self.len());
+        }
         if let Some(first) = self.pending.first()
             && holds(*first)
         {
@@ -362,6 +368,10 @@ impl<E: Entry> Index<E> {
         if kept.len() < bytes.len() {
             place.fresh::<E>()?.write_all_at(0, kept)?;
         }
+        // Whoever opens the log looks there next.
+        state.block.from = state.written.saturating_sub(READ_ENTRIES);
+        let last = kept.get(state.block.from as usize * size..).unwrap_or_default();
+        state.block.entries = last.chunks_exact(size).map_while(E::decode).collect();
         Ok(Some(Index(Mutex::new(state))))
     }
 

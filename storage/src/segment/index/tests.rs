@@ -1,7 +1,7 @@
 //! An index answers the same from memory, from its file and from a map of it.
 
 use super::*;
-use crate::disk::sim::SimDisk;
+use crate::disk::sim::{Operation, SimDisk};
 
 fn entry(number: u32) -> OffsetEntry {
     OffsetEntry { relative: number * 10, position: number * 100 }
@@ -123,6 +123,33 @@ fn what_is_kept_ends_where_it_should_and_goes_on() {
             index.write_out(place).unwrap();
             let opened = Index::<OffsetEntry>::open(place, false).unwrap().unwrap();
             check(&disk, &opened, kept + 1);
+        });
+    }
+}
+
+#[test]
+fn what_was_just_opened_knows_its_end_without_the_file() {
+    let counts =
+        |disk: &SimDisk| [Operation::Open, Operation::Read].map(|operation| disk.count(operation));
+    for count in [1, 63, 64, 65, 500] {
+        let disk = SimDisk::default();
+        let index = filled(&disk, count);
+        with(&disk, |place| {
+            index.close(place).unwrap();
+            let kept = Index::salvage(place, |_: OffsetEntry| true).unwrap().unwrap();
+            let before = counts(&disk);
+            for target in count.saturating_sub(62).max(1)..=count {
+                let got = kept.floor(place, |it| it.relative <= target * 10).unwrap();
+                assert_eq!(got, Some(entry(target)), "{target} of {count}");
+            }
+            assert_eq!(counts(&disk), before, "salvaged, {count}");
+            for sealed in [false, true] {
+                let opened = Index::<OffsetEntry>::open(place, sealed).unwrap().unwrap();
+                let before = counts(&disk);
+                assert_eq!(opened.floor(place, |_| true).unwrap(), Some(entry(count)));
+                assert_eq!(opened.ceiling(place, |_| true).unwrap(), None);
+                assert_eq!(counts(&disk), before, "opened, {count}");
+            }
         });
     }
 }
