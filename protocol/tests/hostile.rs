@@ -8,10 +8,17 @@ use bytes::Bytes;
 use protocol::compression::Codec;
 use protocol::messages::{ApiKey, Request, Visit};
 use protocol::records::{BatchBuilder, NewRecord};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 #[path = "../fuzz/src/lib.rs"]
 #[expect(unreachable_pub, reason = "there, it is a crate")]
 mod fuzz;
+
+/// What the process touches is counted for all its threads, so one test runs at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Random numbers of a fixed seed.
 struct Random(u64);
@@ -83,6 +90,7 @@ fn every_version() -> impl Iterator<Item = (ApiKey, i16)> {
 
 #[test]
 fn every_request_with_a_wrong_byte_is_an_answer() {
+    let _alone = alone();
     let mut random = Random(1);
     for (key, version) in every_version() {
         let frame = key.visit(Frame { version });
@@ -98,6 +106,7 @@ fn every_request_with_a_wrong_byte_is_an_answer() {
 
 #[test]
 fn every_request_that_claims_too_much_is_an_answer() {
+    let _alone = alone();
     let mut random = Random(2);
     for (key, version) in every_version() {
         // A claim right behind the header, and behind up to 12 bytes that may be fields.
@@ -114,6 +123,7 @@ fn every_request_that_claims_too_much_is_an_answer() {
 
 #[test]
 fn every_request_of_random_bytes_is_an_answer() {
+    let _alone = alone();
     let mut random = Random(3);
     for (key, version) in every_version() {
         for _ in 0..100 {
@@ -126,6 +136,7 @@ fn every_request_of_random_bytes_is_an_answer() {
 
 #[test]
 fn a_frame_of_nothing_but_empty_things_costs_a_bounded_multiple() {
+    let _alone = alone();
     // Metadata v0 of empty topic names: valid, and the dearest known frame for its length.
     let count = 100_000_u32;
     let mut frame = b"\0\x03\0\0\0\0\0\x01\xff\xff".to_vec();
@@ -154,6 +165,7 @@ fn batches() -> Vec<Bytes> {
 
 #[test]
 fn every_batch_with_a_wrong_byte_is_an_answer() {
+    let _alone = alone();
     let mut random = Random(4);
     for batch in batches() {
         for len in 0..batch.len() {
@@ -176,6 +188,7 @@ fn every_batch_with_a_wrong_byte_is_an_answer() {
 
 #[test]
 fn every_compressed_stream_with_a_wrong_byte_is_an_answer() {
+    let _alone = alone();
     let mut random = Random(5);
     for (batch, codec) in batches().iter().zip(Codec::ALL) {
         let name = u8::try_from(codec.attributes()).unwrap();
@@ -193,6 +206,7 @@ fn every_compressed_stream_with_a_wrong_byte_is_an_answer() {
 
 #[test]
 fn a_bomb_costs_no_more_than_the_limit() {
+    let _alone = alone();
     let value = vec![0; 4 << 20];
     for codec in Codec::ALL {
         let mut builder = BatchBuilder::new(0).codec(codec, None);
@@ -206,6 +220,7 @@ fn a_bomb_costs_no_more_than_the_limit() {
 
 #[test]
 fn walking_a_batch_that_is_not_compressed_allocates_nothing() {
+    let _alone = alone();
     let batch = batches().swap_remove(0);
     let (walk, held) = fuzz::counted(|| protocol::records::walk(&batch, 0));
     assert_eq!((walk.unwrap().record_count, held), (8, 0));
@@ -222,6 +237,7 @@ fn group_keys() -> impl Iterator<Item = Vec<u8>> {
 
 #[test]
 fn every_record_of_a_group_with_a_wrong_byte_is_an_answer() {
+    let _alone = alone();
     let mut random = Random(6);
     for key in group_keys() {
         for version in 0..5 {
@@ -238,6 +254,7 @@ fn every_record_of_a_group_with_a_wrong_byte_is_an_answer() {
 
 #[test]
 fn a_record_of_a_group_that_is_all_claims_costs_what_it_is() {
+    let _alone = alone();
     for key in group_keys() {
         let len = u8::try_from(key.len()).unwrap();
         for value in [[0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f].repeat(20), vec![1; 10_000]] {
