@@ -42,6 +42,22 @@ fn check(broker: &Broker, records: Bytes, want: (ErrorCode, i64, i64)) {
 }
 
 #[test]
+fn a_request_of_names_alone_is_not_decoded() {
+    let broker = Broker::new();
+    let topics = |count| vec![TopicProduceData::default(); count];
+    // In version 9 an empty topic takes three bytes.
+    for (count, is_taken) in [(340_000, true), (350_000, false)] {
+        let request = ProduceRequest::default().with_acks(1).with_topic_data(topics(count));
+        let answer = broker.send(&request, 9);
+        assert_eq!(answer.is_ok(), is_taken, "{count} topics");
+        assert!(is_taken || matches!(answer, Err(Close(ErrorCode::InvalidRequest))));
+    }
+    let mut request = to("t", 0, 1, Bytes::from(vec![0; 2 << 20]));
+    request.topic_data.extend(topics(300_000));
+    assert_eq!(broker.ask(&request, 9).responses.len(), 300_001, "records are no part of it");
+}
+
+#[test]
 fn offsets_are_given_in_order_at_every_version() {
     let mut broker = Broker::new();
     let id = broker.create("t", 1, &[]);

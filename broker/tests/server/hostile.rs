@@ -38,6 +38,13 @@ fn refused() -> Vec<(&'static str, Vec<u8>)> {
         ("a length of 2 GiB", i32::MAX.to_be_bytes().to_vec()),
         ("a client id of -2 bytes", frame(b"\0\x03\0\0\0\0\0\x07\xff\xfe")),
         ("a client id beyond the frame", frame(b"\0\x03\0\0\0\0\0\x07\x7f\xff")),
+        (
+            "6 MB of topics without a name",
+            request(0, 9, true, &{
+                [&[0, 0, 1, 0, 0, 0, 1, 0x81, 0x89, 0x7a][..], &[1, 1, 0].repeat(2_000_000), &[0]]
+                    .concat()
+            }),
+        ),
         ("another protocol", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".to_vec()),
         ("TLS", b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03".to_vec()),
         (
