@@ -158,6 +158,27 @@ impl Opened {
 fn set_options(stream: &dyn Stream, limits: &Limits) -> io::Result<()> {
     let Some(socket) = stream.socket() else { return Ok(()) };
     let socket = SockRef::from(socket);
+    // As Apache Kafka: so a client that is gone without a word is found out, though it is waited on.
+    socket.set_keepalive(true)?;
     limits.send_buffer_bytes.map_or(Ok(()), |bytes| socket.set_send_buffer_size(bytes))?;
     limits.receive_buffer_bytes.map_or(Ok(()), |bytes| socket.set_recv_buffer_size(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kraft::env::os;
+
+    #[tokio::test]
+    async fn a_socket_is_asked_whether_its_client_is_still_there() {
+        let net = os::env().net;
+        let at = Endpoint { host: "127.0.0.1".to_owned(), port: 0, backlog: 1 };
+        let listener = net.listen(&at).await.unwrap();
+        let port = listener.address().unwrap().port();
+        let (accepted, _client) = tokio::join!(listener.accept(), net.connect("127.0.0.1", port));
+        let (stream, _) = accepted.unwrap();
+        set_options(&*stream, &Limits::default()).unwrap();
+        let socket = SockRef::from(stream.socket().unwrap());
+        assert!(socket.keepalive().unwrap());
+    }
 }

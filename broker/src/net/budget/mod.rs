@@ -3,7 +3,8 @@
 //! Two promises. Together the leases never hold more than the limit plus one frame: of the frames
 //! that wait, only the oldest is let through above the limit, and the next one only when the
 //! memory of that one is free again. And the oldest always gets on: it waits for nobody but the
-//! one above the limit, which the connection closes when it stands still.
+//! one above the limit, which the connection closes when it stands still. Who could not use what
+//! it waits for steps aside, so that it is not the oldest of those that wait.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -79,6 +80,14 @@ impl Lease {
             state.wake_oldest(); // There may be room for it as well.
         }
         Poll::Ready(())
+    }
+
+    /// Waits no more, but keeps its age: it is in its old place when it asks again.
+    pub(super) fn step_aside(&self) {
+        let mut state = self.budget.state.lock();
+        if state.waiting.remove(&self.number).is_some() {
+            state.wake_oldest();
+        }
     }
 
     /// Takes `bytes` more if that leaves half of the budget, and nobody waits.

@@ -33,6 +33,24 @@ fn only_the_oldest_of_those_that_wait_goes_above_the_limit() {
 }
 
 #[test]
+fn who_steps_aside_lets_the_next_one_go_first_and_has_its_turn_again() {
+    let budget = Budget::new(100);
+    let [mut first, mut second, mut above] = std::array::from_fn(|_| budget.lease());
+    assert!(take(&mut above, 101));
+    assert!(!take(&mut first, 60) && !take(&mut second, 60));
+    drop(above);
+    assert!(!take(&mut second, 60), "an older one waits");
+    first.step_aside();
+    assert!(!budget.is_short(), "nobody is known to wait but who asks");
+    assert!(take(&mut second, 60));
+    let mut third = budget.lease();
+    assert!(take(&mut second, 60), "above the limit");
+    assert!(!take(&mut third, 1) && !take(&mut first, 1));
+    drop(second);
+    assert!(!take(&mut third, 1) && take(&mut first, 1), "it is the oldest again");
+}
+
+#[test]
 fn together_they_hold_the_limit_and_one_frame() {
     let budget = Budget::new(100);
     let mut leases: Vec<_> = (0..50).map(|_| budget.lease()).collect();

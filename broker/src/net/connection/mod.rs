@@ -4,7 +4,9 @@ mod stopwatch;
 
 use super::budget::Budget;
 use super::input::{Input, Refusal};
-use super::limits::{BURST_MAX, IN_FLIGHT_MAX, Limits, UNSENT_BYTES_MAX};
+use super::limits::{
+    BURST_MAX, IN_FLIGHT_MAX, Limits, STALL_BYTES, STALL_PERIODS, UNSENT_BYTES_MAX,
+};
 use super::output::Output;
 use super::roster::Seat;
 use super::service::Service;
@@ -44,6 +46,7 @@ pub(super) struct Connection {
     /// A request that ends the connection, once the earlier ones are answered.
     ending: Option<End>,
     idle: Idle,
+    unread: Unread,
     /// Last, so that whoever sees it given up finds nothing of this connection left.
     seat: Seat,
 }
@@ -107,6 +110,13 @@ struct Idle {
     moved: bool,
 }
 
+/// How long the client does not take its answers, while no further request starts before it does.
+#[derive(Default)]
+struct Unread {
+    sent_bytes: usize,
+    slow_periods: u32,
+}
+
 impl Connection {
     pub(super) fn new(
         stream: Box<dyn Stream>,
@@ -130,6 +140,7 @@ impl Connection {
             has_ended: false,
             ending: None,
             idle: Idle { so_far: Duration::ZERO, period, moved: false },
+            unread: Unread::default(),
         }
     }
 
@@ -164,6 +175,7 @@ impl Connection {
                 let mut moved = 0;
                 let sent = self.output.poll_send(cx, &mut *self.stream, &mut moved);
                 self.idle.moved |= moved != 0;
+                self.unread.sent_bytes += moved;
                 if let Poll::Ready(sent) = sent {
                     sent.map_err(End::Io)?;
                     self.stopwatch.all_sent(&self.metrics.requests);
@@ -188,6 +200,10 @@ impl Connection {
                     Poll::Ready(Err(error)) => return Err(End::Io(error)),
                     Poll::Pending => {}
                 }
+            } else if self.takes_more() {
+                self.input.step_aside();
+            } else {
+                self.input.give_up_part();
             }
             if !self.takes_more() && self.waiting.is_empty() && self.output.is_empty() {
                 return Ok(Poll::Ready(()));
@@ -195,7 +211,7 @@ impl Connection {
             if timer.as_mut().poll(cx).is_pending() {
                 return Ok(Poll::Pending);
             }
-            let period = self.period_passed()?;
+            let period = self.period_passed(&pause)?;
             timer.as_mut().reset(Instant::now() + period);
         }
     }
@@ -208,6 +224,7 @@ impl Connection {
     fn end_with(&mut self, end: End) -> Pause {
         self.ending = Some(end);
         self.parked = None;
+        self.input.give_up();
         Pause::Input
     }
 
@@ -304,14 +321,18 @@ impl Connection {
     }
 
     /// What a period of the timer asks for; says how long the next one is.
-    fn period_passed(&mut self) -> Result<Duration, End> {
-        if self.input.stalls() {
+    fn period_passed(&mut self, pause: &Pause) -> Result<Duration, End> {
+        let reads = *pause == Pause::Input;
+        if self.unread_for_long(reads) || (reads && self.input.stalls()) {
             return Err(End::Stalled);
         }
+        // A request that a handler works on is not idle: its handler has a deadline, of the
+        // client's choice. But who takes no answer, or stops within a frame, is there no more.
+        let is_amiss = !self.output.is_empty() || (reads && self.input.is_within_frame());
+        let is_worked_on = !self.waiting.is_empty() && !is_amiss;
         let Idle { so_far, period, moved } = &mut self.idle;
         let max = self.limits.idle_max;
-        // A request that a handler works on is not idle: its handler has a deadline.
-        if std::mem::take(moved) || !self.waiting.is_empty() {
+        if std::mem::take(moved) || is_worked_on {
             *so_far = Duration::ZERO;
         } else {
             *so_far += *period;
@@ -324,6 +345,24 @@ impl Connection {
         let rests = self.input.is_resting() && *so_far != Duration::ZERO;
         *period = if rests { left } else { left.min(self.limits.period()) };
         Ok(*period)
+    }
+}
+
+impl Connection {
+    /// Whether a whole frame, or a part of one, holds memory that others wait for until the client
+    /// takes its answers, and it does not.
+    fn unread_for_long(&mut self, reads: bool) -> bool {
+        let sent_bytes = std::mem::take(&mut self.unread.sent_bytes);
+        let waits_for_client = !reads && !self.output.is_empty() && !self.output.waits_for_disk();
+        if waits_for_client && sent_bytes < STALL_BYTES {
+            self.unread.slow_periods += 1;
+        } else {
+            self.unread.slow_periods = 0;
+        }
+        let is_large =
+            |(request, _): &(Request, _)| self.limits.read_ahead_bytes < request.body.len();
+        let holds_memory = self.input.holds_large() || self.parked.as_ref().is_some_and(is_large);
+        STALL_PERIODS <= self.unread.slow_periods && holds_memory && self.input.is_contended()
     }
 }
 

@@ -3,6 +3,7 @@
 use super::super::roster::Roster;
 use super::*;
 use crate::api::ListenerKind;
+use protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use protocol::messages::{
     ApiKey, FetchRequest, HeartbeatRequest, MetadataRequest, ProduceRequest, Request as _,
 };
@@ -43,7 +44,7 @@ fn after<R: Send + 'static>(ms: i32, response: R) -> Reply<R> {
     }
 }
 
-/// Answers with the correlation id alone.
+/// Answers with the correlation id, and a fetch with as many bytes behind it as it asked for.
 struct Handlers;
 
 impl Service for Handlers {
@@ -73,6 +74,10 @@ impl Service for Handlers {
         if key == ApiKey::Fetch {
             note(format!("F{id}{}", from.client_id));
             let request = FetchRequest::read(body, version).map_err(malformed)?;
+            let padding = vec![0; usize::try_from(request.min_bytes).unwrap()];
+            let size = i32::try_from(4 + padding.len()).unwrap();
+            let frame = [&size.to_be_bytes()[..], &id.to_be_bytes(), &padding].concat();
+            let answer = vec![Piece::Bytes(frame.into())];
             return Ok(after(request.max_wait_ms, answer));
         }
         Ok(Reply::Now(answer))
@@ -89,6 +94,10 @@ struct Client {
 
 impl Client {
     fn connect(limits: Limits, pipe_bytes: usize) -> Client {
+        Client::sharing(&Budget::new(1 << 20), limits, pipe_bytes)
+    }
+
+    fn sharing(budget: &Arc<Budget>, limits: Limits, pipe_bytes: usize) -> Client {
         let (pipe, ours) = duplex(pipe_bytes);
         let roster = Roster::new(1);
         let address = ([127, 0, 0, 1], 40_000).into();
@@ -103,7 +112,7 @@ impl Client {
             software: Arc::default(),
             correlation_id: 0,
         };
-        let shared = (Arc::new(limits), Budget::new(1 << 20));
+        let shared = (Arc::new(limits), Arc::clone(budget));
         let asked = (Arc::new(Handlers) as Arc<dyn Service>, Arc::default(), from);
         let connection = Connection::new(Box::new(ours), asked, seat, shared);
         Client { pipe, task: tokio::spawn(connection.run()), roster, next: 1 }
@@ -117,6 +126,21 @@ impl Client {
     fn fetch(&mut self, after_ms: i32) -> Bytes {
         let request = FetchRequest::default().with_max_wait_ms(after_ms);
         self.number(|id| request.frame(4, id, "c").unwrap())
+    }
+
+    /// A fetch whose answer is more than a connection keeps unsent.
+    fn fetch_much(&mut self, after_ms: i32) -> Bytes {
+        let much = i32::try_from(2 * UNSENT_BYTES_MAX).unwrap();
+        let request = FetchRequest::default().with_max_wait_ms(after_ms).with_min_bytes(much);
+        self.number(|id| request.frame(4, id, "c").unwrap())
+    }
+
+    /// More than any read-ahead buffer takes.
+    fn produce_much(&mut self) -> Bytes {
+        let data = PartitionProduceData::default().with_records(Some(vec![0; 3 << 19].into()));
+        let topic = TopicProduceData::default().with_partition_data(vec![data]);
+        let request = ProduceRequest::default().with_acks(1).with_topic_data(vec![topic]);
+        self.number(|id| request.frame(3, id, "").unwrap())
     }
 
     fn number(&mut self, frame: impl FnOnce(i32) -> Bytes) -> Bytes {
@@ -283,4 +307,73 @@ async fn a_panic_ends_this_connection_and_gives_up_its_seat() {
     client.send(&frames).await;
     assert!(client.task.await.unwrap_err().is_panic());
     assert!(client.roster.is_empty());
+}
+
+/// Two connections with one budget, of which somebody else has taken all, and more.
+async fn two_on_one_budget() -> (Client, Client, super::super::budget::Lease) {
+    let budget = Budget::new(1 << 20);
+    let mut lease = budget.lease();
+    poll_fn(|cx| lease.poll_take(cx, 2 << 20)).await;
+    let connect = || Client::sharing(&budget, Limits::default(), 64 << 10);
+    (connect(), connect(), lease)
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_takes_no_answers_steps_aside_from_the_memory_it_waits_for() {
+    let (mut silent, mut other, lease) = two_on_one_budget().await;
+    let fetch = silent.fetch_much(10);
+    let produce = silent.produce_much();
+    silent.send(&[fetch, produce.slice(..100)]).await;
+    // It waits for memory, and is the oldest.
+    sleep(Duration::from_millis(5)).await;
+    let began = Instant::now();
+    let large = other.produce_much();
+    let served = async {
+        other.send(&[large]).await;
+        assert_eq!(other.answers(1).await, [1]);
+    };
+    let free = async {
+        sleep(Duration::from_millis(10)).await;
+        drop(lease);
+    };
+    tokio::join!(served, free);
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    // It has its turn when it goes on.
+    assert_eq!(silent.answers(1).await, [1]);
+    silent.send(&[produce.slice(100..)]).await;
+    assert_eq!(silent.answers(1).await, [2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_takes_no_answers_and_holds_memory_that_others_wait_for_is_closed() {
+    let (mut silent, mut other, lease) = two_on_one_budget().await;
+    drop(lease);
+    let frames = [silent.fetch_much(10), silent.produce_much()];
+    silent.send(&frames).await;
+    sleep(Duration::from_millis(20)).await;
+    assert!(!silent.task.is_finished(), "its request is there whole, and waits for its answers");
+    let began = Instant::now();
+    let large = other.produce_much();
+    other.send(&[large]).await;
+    assert_eq!(other.answers(1).await, [1]);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(matches!(silent.task.await.unwrap(), End::Stalled));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_gone_is_let_go_though_a_request_of_it_is_worked_on() {
+    let idle_max = Duration::from_secs(60);
+    let connect =
+        |pipe_bytes| Client::connect(Limits { idle_max, ..Limits::default() }, pipe_bytes);
+    let (mut unread, mut half) = (connect(64), connect(64 << 10));
+    let began = Instant::now();
+    let heartbeat = HeartbeatRequest::default().frame(0, 1, "").unwrap();
+    let fetch = unread.fetch(i32::MAX);
+    unread.send(&vec![heartbeat; 20]).await;
+    unread.send(&[fetch]).await;
+    let frames = [half.fetch(i32::MAX), half.fetch(0).slice(..9)];
+    half.send(&frames).await;
+    assert!(matches!(unread.task.await.unwrap(), End::Idle));
+    assert!(matches!(half.task.await.unwrap(), End::Idle));
+    assert!(began.elapsed() < Duration::from_secs(71), "{:?}", began.elapsed());
 }

@@ -159,7 +159,9 @@ impl Input {
     fn make_room(&mut self) {
         let len = self.buffer.len();
         let room = self.buffer.capacity() - len;
-        let whole = self.size().ok().flatten().map_or(0, |size| size + 4);
+        // No more than the read-ahead, whatever is claimed: of whom only the length has come, it is
+        // not known yet whether the rest may.
+        let whole = self.size().ok().flatten().map_or(0, |size| size + 4).min(self.ahead_bytes);
         let missing =
             whole.saturating_sub(len).max(if len == 0 { self.ahead_bytes / 2 } else { 1 });
         let wanted = self.ahead_bytes.max(whole) - len.min(self.ahead_bytes);
@@ -185,6 +187,37 @@ impl Input {
     pub(super) fn is_resting(&self) -> bool {
         let is_small = self.buffer.capacity() <= READ_AHEAD_BYTES_FIRST;
         is_small && self.loaded.is_none() && self.large.is_none()
+    }
+
+    /// Call when nothing is read for now, so that whoever waits behind this one may go first.
+    pub(super) fn step_aside(&self) {
+        if let Some(large) = &self.large {
+            large.lease.step_aside();
+        }
+    }
+
+    /// Call when nothing more comes: a part of a large frame will never be a whole one.
+    pub(super) fn give_up_part(&mut self) {
+        drop(self.large.take_if(|large| large.bytes.len() < large.size));
+    }
+
+    /// Call when no frame is asked for any more.
+    pub(super) fn give_up(&mut self) {
+        (self.large, self.loaded, self.buffer) = (None, None, BytesMut::new());
+    }
+
+    /// Whether a frame has come in part, or was not taken.
+    pub(super) fn is_within_frame(&self) -> bool {
+        !self.buffer.is_empty() || self.large.is_some()
+    }
+
+    pub(super) fn holds_large(&self) -> bool {
+        self.large.is_some()
+    }
+
+    /// Whether others wait for memory.
+    pub(super) fn is_contended(&self) -> bool {
+        self.budget.is_short()
     }
 
     /// Called once a period: whether a frame that holds budget does not get on, while others wait.

@@ -132,6 +132,21 @@ fn a_claimed_length_costs_nothing_until_its_bytes_come() {
 }
 
 #[test]
+fn a_length_alone_costs_a_first_buffer_whatever_it_claims() {
+    let wire = frame(0, 50 << 20);
+    for cut in [4, 5] {
+        let budget = Budget::new(100 << 20);
+        let mut input = input(&budget);
+        assert_eq!(read(&mut input, &wire[..cut], cut).unwrap().len(), 0);
+        assert!(input.buffer.capacity() <= READ_AHEAD_BYTES_FIRST, "{}", input.buffer.capacity());
+        assert_eq!(read(&mut input, &wire[cut..1 << 20], 1 << 20).unwrap().len(), 0);
+        assert!(input.buffer.capacity() <= READ_AHEAD_BYTES_FIRST && input.holds_large());
+        let frames = read(&mut input, &wire[1 << 20..], 1 << 20).unwrap();
+        assert!(frames[0] == wire[4..], "it comes whole");
+    }
+}
+
+#[test]
 fn a_large_frame_holds_its_charge_until_its_last_slice_is_gone() {
     let budget = Budget::new(10 << 20);
     let mut input = input(&budget);

@@ -75,6 +75,11 @@ impl Output {
         self.files != 0
     }
 
+    /// Whether it is our disk that it waits for, and not the client.
+    pub(super) fn waits_for_disk(&self) -> bool {
+        self.warming.is_some()
+    }
+
     /// Sends all of it. `moved` counts the bytes that went, also where it is not done.
     pub(super) fn poll_send(
         &mut self,
