@@ -2,18 +2,25 @@
 
 use crate::config::BrokerConfig;
 use crate::net::Limits;
+use indexmap::IndexMap;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use protocol::config::net::NetConfig;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::time::Duration;
-use tokio::net::lookup_host;
 use tracing::warn;
 
 /// Below so many file descriptors a broker of a few hundred partitions runs out of them.
 const FILES_MIN: u64 = 65_536;
 
 /// What `config` allows the connections of a listener.
-pub(super) async fn of_listener(config: &BrokerConfig, name: &str) -> Limits {
+///
+/// `addresses` are those of the hosts that it names, as far as they are known.
+pub(super) fn of_listener(
+    config: &BrokerConfig,
+    name: &str,
+    addresses: &BTreeMap<String, Vec<IpAddr>>,
+) -> Limits {
     let (net, own) = (&config.values.net, &config.values.own);
     let of_listener = |key| config.of_listener(name, key).unwrap_or(i32::MAX);
     Limits {
@@ -25,7 +32,7 @@ pub(super) async fn of_listener(config: &BrokerConfig, name: &str) -> Limits {
         connections_max: count(of_listener(NetConfig::max_connections())),
         connections_per_second_max: rate(of_listener(NetConfig::max_connection_creation_rate())),
         connections_per_ip_max: count(net.max_connections_per_ip),
-        connections_per_ip_overrides: overrides(config).await,
+        connections_per_ip_overrides: overrides(config, addresses),
         send_buffer_bytes: buffer(
             net.socket_send_buffer_bytes,
             NetConfig::socket_send_buffer_bytes().default,
@@ -74,18 +81,16 @@ fn buffer(bytes: i32, default: Option<&str>) -> Option<usize> {
     usize::try_from(bytes).ok().filter(|_| is_set)
 }
 
-/// The addresses of the hosts that have a limit of their own.
-async fn overrides(config: &BrokerConfig) -> indexmap::IndexMap<IpAddr, usize> {
-    let mut found = indexmap::IndexMap::new();
+/// The addresses that have a limit of their own.
+fn overrides(
+    config: &BrokerConfig,
+    addresses: &BTreeMap<String, Vec<IpAddr>>,
+) -> IndexMap<IpAddr, usize> {
+    let mut found = IndexMap::new();
     for (host, most) in &config.connections_by_host {
-        match lookup_host((host.as_str(), 0)).await {
-            Ok(addresses) => {
-                found.extend(addresses.map(|at| (at.ip().to_canonical(), count(*most))));
-            }
-            Err(error) => {
-                warn!("max.connections.per.ip.overrides: {host} has no address: {error}");
-            }
-        }
+        let itself = host.parse().ok();
+        let of_host = addresses.get(host).into_iter().flatten().copied();
+        found.extend(itself.into_iter().chain(of_host).map(|ip| (ip.to_canonical(), count(*most))));
     }
     found
 }

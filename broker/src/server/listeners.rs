@@ -1,12 +1,11 @@
 //! The broker's listeners: their ports are taken before anything is written, and opened when it serves.
 
 use super::error::StartError;
-use super::limits;
+use super::limited::Limited;
 use crate::api::{Ctx, ListenerKind};
 use crate::config::{BrokerConfig, Listener};
 use crate::metrics::Metrics;
-use crate::net::{Accepting, Budget, Closed, Gateways, Limits, Opened, Roster, Telling, bind};
-use arc_swap::ArcSwap;
+use crate::net::{Accepting, Budget, Closed, Gateways, Opened, Telling, bind};
 use kraft::env::{Endpoint, Env};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -20,13 +19,6 @@ pub(super) struct Ports(Vec<(Listener, Closed)>);
 /// Ports where whoever connects waits to be taken in.
 #[derive(Debug)]
 pub(super) struct Doors(Vec<(Listener, Opened)>);
-
-/// Who takes connections in, and what limits them.
-pub(super) struct Accepted {
-    pub(super) accepting: JoinSet<()>,
-    /// Each listener's limits, by its name.
-    pub(super) limits: Vec<(String, Arc<ArcSwap<Limits>>)>,
-}
 
 impl Ports {
     pub(super) async fn take(env: &Env, config: &BrokerConfig) -> Result<Ports, StartError> {
@@ -77,33 +69,30 @@ impl Ports {
 }
 
 impl Doors {
+    pub(super) fn names(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|(listener, _)| listener.name.clone())
+    }
+
     /// Lets clients in at every listener.
-    pub(super) async fn accept(
-        self,
-        config: &BrokerConfig,
-        ctx: &Ctx,
-        roster: &Arc<Roster>,
-    ) -> Accepted {
+    pub(super) fn accept(self, config: &BrokerConfig, ctx: &Ctx, limited: &Limited) -> JoinSet<()> {
         let budget = usize::try_from(config.request_memory_bytes()).unwrap_or(usize::MAX);
         let budget = Budget::new(budget);
         let gateways = Gateways::new(&ctx.env);
-        let mut accepted = Accepted { accepting: JoinSet::new(), limits: Vec::new() };
+        let mut accepting = JoinSet::new();
         for (listener, opened) in self.0 {
-            let limits = limits::of_listener(config, &listener.name).await;
-            let limits = Arc::new(ArcSwap::from_pointee(limits));
-            accepted.limits.push((listener.name.clone(), Arc::clone(&limits)));
+            let limits = limited.of_listener(&listener.name);
             let telling = Telling { listener, gateways: Arc::clone(&gateways) };
             say_awaiting(&opened, &telling);
-            accepted.accepting.spawn(opened.accept(Accepting {
+            accepting.spawn(opened.accept(Accepting {
                 service: Arc::new(ctx.clone()),
                 metrics: Arc::clone(&ctx.metrics),
                 limits,
-                roster: Arc::clone(roster),
+                roster: Arc::clone(limited.roster()),
                 budget: Arc::clone(&budget),
                 telling: Arc::new(telling),
             }));
         }
-        accepted
+        accepting
     }
 }
 

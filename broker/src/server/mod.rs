@@ -3,6 +3,8 @@
 mod control;
 mod directories;
 mod error;
+mod hosts;
+mod limited;
 mod limits;
 mod listeners;
 pub mod log_levels;
@@ -12,6 +14,7 @@ pub mod offline;
 mod registration;
 mod reload;
 mod run;
+mod scarce_memory;
 
 pub use error::StartError;
 pub use notify::Notify;
@@ -30,9 +33,10 @@ use control::Control;
 use directories::Directories;
 use kraft::env::Env;
 use kraft::node::{Elected, Node, NodeConfig, SyncOn};
+use limited::Limited;
 use listeners::Ports;
 use registration::{Candidate, Registration, register, register_controller};
-use reload::{Limited, Reload};
+use reload::Reload;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,6 +77,7 @@ impl Broker {
     pub async fn start(config: BrokerConfig, env: Env) -> Result<Broker, StartError> {
         let node_id = config.membership.node_id;
         let ports = Ports::take(&env, &config).await?;
+        scarce_memory::warn_of_refusals(&*env.disk);
         let metrics: Arc<Metrics> = Arc::default();
         let admin = Admin::start(&env, AdminConfig::of(&config), Arc::clone(&metrics)).await;
         let mut admin = admin.map_err(|(at, error)| StartError::AdminListen(at, error))?;
@@ -108,10 +113,10 @@ impl Broker {
         let upkeep = Upkeep::start(Arc::clone(&chores))
             .map_err(|error| StartError::System("thread", error))?;
         let ctx = ctx(&config, &parts, &node, chores, &metrics);
-        let roster = Roster::new(limits::connections(&config));
-        roster.set_connections_per_second_max(limits::connections_per_second(&config));
-        let accepted = doors.accept(&config, &ctx, &roster).await;
-        let limited = Limited { roster: Arc::clone(&roster), listeners: accepted.limits };
+        // As the metadata has it, which the reconciler has read.
+        let limited = Limited::start(&env, parts.config.load(), doors.names()).await;
+        let roster = Arc::clone(limited.roster());
+        let accepting = doors.accept(&config, &ctx, &limited);
         let following = (Arc::clone(&parts.table), parts.config);
         let reload = Reload::start(reconciler, node.subscribe(), following, limited);
         let grouping = follow_groups(&ctx);
@@ -130,7 +135,7 @@ impl Broker {
             registration,
             heartbeats,
             roster,
-            accepting: accepted.accepting,
+            accepting,
             reload,
             grouping,
             upkeep,

@@ -1,24 +1,14 @@
 //! What follows the metadata while the broker runs: its partitions, then what a changed config
 //! says of connections.
 
-use super::limits;
+use super::limited::Limited;
 use crate::config::DynamicConfig;
-use crate::net::{Limits, Roster};
 use crate::partition::Table;
 use crate::reconcile::{Reconciler, follow};
-use arc_swap::ArcSwap;
 use kraft::image::Image;
 use std::sync::Arc;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
-
-/// Whose limits a config changes.
-#[derive(Debug)]
-pub(super) struct Limited {
-    pub(super) roster: Arc<Roster>,
-    /// Each listener's limits, by its name.
-    pub(super) listeners: Vec<(String, Arc<ArcSwap<Limits>>)>,
-}
 
 /// The two tasks.
 #[derive(Debug)]
@@ -78,23 +68,14 @@ async fn hand_on(
     (mut images, again): (watch::Receiver<Arc<Image>>, Arc<Notify>),
     to: watch::Sender<Arc<Image>>,
     (table, config): (Arc<Table>, DynamicConfig),
-    Limited { roster, listeners }: Limited,
+    limited: Limited,
 ) {
-    let mut known = config.load();
     loop {
         let image = Arc::clone(&images.borrow_and_update());
         let offset = image.offset;
         to.send_replace(image);
         table.when_applied(offset).await;
-        let now = config.load();
-        if !Arc::ptr_eq(&now, &known) {
-            roster.set_connections_max(limits::connections(&now));
-            roster.set_connections_per_second_max(limits::connections_per_second(&now));
-            for (name, limits) in &listeners {
-                limits.store(Arc::new(limits::of_listener(&now, name).await));
-            }
-            known = now;
-        }
+        limited.put_in_force(config.load());
         let ended = tokio::select! {
             biased;
             changed = images.changed() => changed.is_err(),

@@ -5,10 +5,13 @@ use broker::server::{Broker, StartError};
 use bytes::Bytes;
 use kraft::env::{Clock, Env, os};
 use protocol::messages::create_topics_request::CreatableTopic;
+use protocol::messages::incremental_alter_configs_request::{
+    AlterConfigsResource, AlterableConfig,
+};
 use protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use protocol::messages::{
-    ApiVersionsRequest, CreateTopicsRequest, DeleteTopicsRequest, ProduceRequest, ProduceResponse,
-    Request, StrBytes,
+    ApiVersionsRequest, CreateTopicsRequest, DeleteTopicsRequest, IncrementalAlterConfigsRequest,
+    ProduceRequest, ProduceResponse, Request, StrBytes,
 };
 use protocol::records::builder::BatchBuilder;
 use std::net::SocketAddr;
@@ -79,7 +82,7 @@ impl World {
         World::within(Env { clock, disk, ..os::env() }, overrides).await
     }
 
-    async fn within(env: Env, overrides: &[&str]) -> World {
+    pub(crate) async fn within(env: Env, overrides: &[&str]) -> World {
         let broker = start_in(env, Path::new("/"), overrides).await.unwrap();
         World { broker, dir: TempDir::new().unwrap() }
     }
@@ -158,6 +161,23 @@ impl Client {
             .with_timeout_ms(10_000);
         let response = self.ask(&request, 4).await;
         assert_eq!(response.responses[0].error_code, 0);
+    }
+
+    /// Sets what the metadata says of the broker `node`.
+    pub(crate) async fn configure(&mut self, node: i32, values: &[(&str, &str)]) {
+        let value = |(key, value): &(&str, &str)| {
+            AlterableConfig::default()
+                .with_name(StrBytes::from((*key).to_owned()))
+                .with_value(Some(StrBytes::from((*value).to_owned())))
+        };
+        let resource = AlterConfigsResource::default()
+            .with_resource_type(4)
+            .with_resource_name(StrBytes::from(node.to_string()))
+            .with_configs(values.iter().map(value).collect());
+        let request = IncrementalAlterConfigsRequest::default().with_resources(vec![resource]);
+        let response = self.ask(&request, 1).await;
+        let said = &response.responses[0];
+        assert_eq!(said.error_code, 0, "{:?}", said.error_message);
     }
 
     pub(crate) async fn produce(&mut self, topic: &str, records: Bytes) -> ProduceResponse {
