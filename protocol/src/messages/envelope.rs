@@ -148,23 +148,24 @@ mod tests {
         topics: Vec<Topic>,
         tags: Tagged,
     ) -> ProduceRequest {
-        let tags = |tags| if FLEXIBLE <= version { tags } else { Tagged::new() };
+        let carried = |tags| if FLEXIBLE <= version { tags } else { Tagged::new() };
         let partition = |(index, records, own)| {
             PartitionProduceData::default()
                 .with_index(index)
                 .with_records(records)
-                .with_unknown_tagged_fields(tags(own))
+                .with_unknown_tagged_fields(carried(own))
         };
         let topic = |(name, partitions, own): Topic| {
             let name = if version < BY_ID { name } else { String::new() };
             TopicProduceData::default()
                 .with_name(StrBytes::from(name).into())
                 .with_partition_data(partitions.into_iter().map(partition).collect())
-                .with_unknown_tagged_fields(tags(own))
+                .with_unknown_tagged_fields(carried(own))
         };
         ProduceRequest::default()
             .with_transactional_id(id.map(|id| StrBytes::from(id).into()))
             .with_topic_data(topics.into_iter().map(topic).collect())
+            .with_unknown_tagged_fields(carried(tags))
     }
 
     fn records_bytes(request: &ProduceRequest) -> usize {

@@ -342,7 +342,7 @@ impl Connection {
             return Err(End::Idle);
         }
         let left = max - *so_far;
-        let rests = self.input.is_resting() && *so_far != Duration::ZERO;
+        let rests = self.input.is_resting() && self.parked.is_none() && *so_far != Duration::ZERO;
         *period = if rests { left } else { left.min(self.limits.period()) };
         Ok(*period)
     }
