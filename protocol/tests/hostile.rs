@@ -8,15 +8,16 @@ use bytes::Bytes;
 use protocol::compression::Codec;
 use protocol::messages::{ApiKey, Request, Visit};
 use protocol::records::{BatchBuilder, NewRecord};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 #[path = "../fuzz/src/lib.rs"]
 #[expect(unreachable_pub, reason = "there, it is a crate")]
 mod fuzz;
 
 /// What the process touches is counted for all its threads, so one test runs at a time.
+#[expect(clippy::disallowed_types, reason = "the tests of this crate have no other lock")]
 fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -79,7 +79,7 @@ mod tests {
     use parking_lot::Mutex;
     use std::io;
     use std::sync::Arc;
-    use tokio::time::Instant;
+    use tokio::time::{Instant, timeout};
 
     /// Knows a name from its second look-up on.
     #[derive(Debug, Default)]
@@ -135,7 +135,8 @@ mod tests {
             looked_up.notified().await;
             sleep(Duration::from_secs(100)).await;
         };
-        tokio::join!(follow(env, told, &notes), story);
+        let both = async { tokio::join!(follow(env, told, &notes), story) };
+        timeout(Duration::from_secs(1000), both).await.unwrap();
         assert_eq!(notes.1.lock().join(" "), "known@0 late@30 other@160");
         assert_eq!(net.asked.lock().join(" "), "known late late other other");
     }
