@@ -13,7 +13,7 @@ use std::time::Duration;
 pub struct State {
     pub(super) node_id: i32,
     pub(super) cluster_id: String,
-    /// What this node was told at its start.
+    /// What this node was told at its start, or since.
     properties: Settings,
     pub(super) creation: CreationConfig,
     pub(super) session_timeout: Duration,
@@ -56,6 +56,15 @@ impl State {
         })
     }
 
+    /// This node is told other properties while it runs. Sessions stay as long as they are: that
+    /// needs a restart.
+    pub fn tell_properties(&mut self, properties: Settings) -> Result<(), Invalid> {
+        let lookup = |name: &str| properties.get(name).map(String::as_str);
+        self.creation = CreationConfig::resolve(&lookup)?;
+        self.properties = properties;
+        Ok(())
+    }
+
     /// This node became the leader: what it knew of sessions as leader before is void, and every
     /// broker that is not fenced gets a whole session from now on.
     pub fn begin_term(&mut self, image: &Image, now: Duration) {
@@ -65,6 +74,16 @@ impl State {
                 self.begin_session(broker.broker_id, broker.broker_epoch, now);
             }
         }
+    }
+
+    /// Nobody could be heard until now: every session begins anew.
+    pub fn renew_sessions(&mut self, now: Duration) {
+        self.sessions.values_mut().for_each(|session| session.last_contact = now);
+    }
+
+    /// How long a broker may be silent.
+    pub fn session_timeout(&self) -> Duration {
+        self.session_timeout
     }
 
     pub(super) fn begin_session(&mut self, broker: i32, broker_epoch: i64, now: Duration) {

@@ -4,6 +4,7 @@
 mod batches;
 mod commits;
 mod error;
+mod in_flight;
 mod task;
 
 pub use commits::{Commits, Elected};
@@ -48,7 +49,8 @@ pub struct NodeConfig {
     /// The node ids in `controller.quorum.voters`; empty where it is not set.
     pub static_voters: Vec<i32>,
     pub metadata_log: MetadataLogConfig,
-    /// All properties, for what a topic or broker is told where nobody configured it.
+    /// All properties, for what a topic or broker is told where nobody configured it. See
+    /// [`Node::tell_properties`].
     pub properties: BTreeMap<String, String>,
     pub sync_on: SyncOn,
 }
@@ -85,6 +87,7 @@ pub struct Node {
     stopped: watch::Receiver<Option<Stopped>>,
     quorum: Quorum,
     commits: Arc<CommitCounter>,
+    properties: Arc<watch::Sender<BTreeMap<String, String>>>,
     cluster_id: Arc<str>,
 }
 
@@ -99,7 +102,8 @@ impl Node {
         let (commands, queue) = mpsc::channel(QUEUE_LEN);
         let (ended, stopped) = watch::channel(None);
         let image = quorum.image();
-        let mut task = Task::new(quorum.clone(), state, env, config.metadata_log);
+        let (properties, told) = watch::channel(config.properties);
+        let mut task = Task::new(quorum.clone(), state, env, (config.metadata_log, told));
         let commits = task.commits();
         let began = task.begin(bootstrap).await;
         began.map_err(|error| StartError::Refused(error.to_string()))?;
@@ -107,7 +111,9 @@ impl Node {
             let why = task.run(queue).await;
             ended.send_replace(Some(why));
         });
-        Ok(Node { commands, image, stopped, quorum, commits, cluster_id: config.cluster_id.into() })
+        let properties = Arc::new(properties);
+        let cluster_id = config.cluster_id.into();
+        Ok(Node { commands, image, stopped, quorum, commits, properties, cluster_id })
     }
 
     /// Asks the controller. The answer comes when all that it says is committed, and in the image
@@ -141,6 +147,12 @@ impl Node {
             return Err(self.why().into());
         }
         answered.await.unwrap_or_else(|_| Err(self.why().into()))
+    }
+
+    /// From now on whoever asks is answered by these properties instead of those of the start. They
+    /// must be valid, and what needs a restart the same as before.
+    pub fn tell_properties(&self, properties: BTreeMap<String, String>) {
+        self.properties.send_replace(properties);
     }
 
     pub fn cluster_id(&self) -> &str {

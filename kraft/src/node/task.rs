@@ -4,24 +4,28 @@
 use super::batches::{self, Batch};
 use super::commits::{CommitCounter, unclean_elections};
 use super::error::AskError;
+use super::in_flight::{Commit, InFlight, Pending, Reply};
 use crate::controller::{Decide, Decision, Now, State, bootstrap_records};
 use crate::env::Env;
 use crate::image::Image;
 use crate::raft::quorum::{Proposed, Quorum, Stopped};
 use crate::record::{AbortTransactionRecord, Record};
-use futures_util::StreamExt;
-use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesOrdered;
+use protocol::config::describe::Settings;
 use protocol::config::node::MetadataLogConfig;
 use std::fmt;
+use std::future::{pending, ready};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 /// Decisions that are proposed and not yet committed.
 const IN_FLIGHT_MAX: usize = 256;
+
+/// The log stands still when nothing comes through for this part of a session. A broker speaks
+/// twice in a session at least, so what is shorter ends none.
+const STANDSTILL_SHARE: u32 = 4;
 
 /// How long the task sleeps where nothing is due.
 const NOTHING_DUE: Duration = Duration::from_secs(3600);
@@ -40,9 +44,6 @@ impl fmt::Debug for Command {
         })
     }
 }
-
-/// Tells whoever asked how it ended.
-type Reply = Box<dyn FnOnce(Result<(), AskError>) + Send>;
 
 /// A request of whatever kind.
 pub(super) trait Request: Send {
@@ -97,10 +98,12 @@ pub(super) struct Task {
     state: State,
     env: Env,
     config: MetadataLogConfig,
+    /// What this node is told, as it is now.
+    properties: watch::Receiver<Settings>,
     /// With all that is decided, committed or not.
     image: Image,
     next_offset: i64,
-    in_flight: FuturesOrdered<BoxFuture<'static, Result<(), Stopped>>>,
+    in_flight: InFlight,
     snapshot: Option<JoinHandle<Result<(), Stopped>>>,
     /// Bytes of batches since the last snapshot.
     new_bytes: u64,
@@ -109,7 +112,12 @@ pub(super) struct Task {
 }
 
 impl Task {
-    pub(super) fn new(quorum: Quorum, state: State, env: Env, config: MetadataLogConfig) -> Task {
+    pub(super) fn new(
+        quorum: Quorum,
+        state: State,
+        env: Env,
+        (config, properties): (MetadataLogConfig, watch::Receiver<Settings>),
+    ) -> Task {
         let image = Image::clone(&quorum.image().borrow());
         let next_offset = quorum.next_offset();
         let sizes = quorum.sizes();
@@ -118,9 +126,10 @@ impl Task {
             state,
             env,
             config,
+            properties,
             image,
             next_offset,
-            in_flight: FuturesOrdered::new(),
+            in_flight: InFlight::default(),
             snapshot: None,
             new_bytes: sizes.new_bytes,
             snapshot_timestamp_ms: sizes.snapshot_timestamp_ms,
@@ -138,53 +147,79 @@ impl Task {
     pub(super) async fn begin(&mut self, bootstrap: Option<Image>) -> Result<(), AskError> {
         if self.image.in_transaction() {
             let abort = AbortTransactionRecord::default().into();
-            self.append(Records(vec![abort], false)).await?.await?;
+            self.append_alone(vec![abort]).await?;
         }
         if let Some(started) = bootstrap {
             let records = bootstrap_records(&started, &self.state);
-            self.append(Records(records, false)).await?.await?;
+            self.append_alone(records).await?;
         }
         self.state.begin_term(&self.image, self.env.clock.monotonic());
         Ok(())
     }
 
-    /// Decides until it is told to stop, or cannot go on; says which.
-    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Command>) -> Stopped {
-        let why = self.serve(&mut queue).await;
-        queue.close();
-        if let Some(snapshot) = self.snapshot.take() {
-            // Its end, good or bad, changes nothing any more.
-            drop(snapshot.await);
+    /// Appends when nobody else does, and waits until it is committed.
+    async fn append_alone(&mut self, records: Vec<Record>) -> Result<(), AskError> {
+        match self.append(Records(records, false)).await? {
+            Some(commit) => Ok(commit.await?),
+            None => Ok(()),
         }
-        self.quorum.shutdown().await;
-        why
     }
 
-    async fn serve(&mut self, queue: &mut mpsc::Receiver<Command>) -> Stopped {
+    /// Decides until it is told to stop, or cannot go on; says which.
+    pub(super) async fn run(mut self, mut queue: mpsc::Receiver<Command>) -> Stopped {
+        let served = self.serve(&mut queue).await;
+        queue.close();
+        self.quorum.stop_waiting();
+        // What was proposed is answered as it ends, though nobody decides any more.
+        if served.is_ok() && self.answer_all().await.is_ok() {
+            self.end_snapshot().await;
+        }
+        self.quorum.shutdown().await;
+        // What was lost with its term ends with raft, at the latest.
+        while self.answer_all().await.is_err() {}
+        self.end_snapshot().await;
+        served.err().unwrap_or_else(|| Stopped("the node was shut down".to_owned()))
+    }
+
+    /// Waits for all that was decided, up to the first that is lost.
+    async fn answer_all(&mut self) -> Result<(), Stopped> {
+        let clock = Arc::clone(&self.env.clock);
+        while let Some(result) = self.in_flight.next(|| clock.monotonic()).await {
+            result?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the snapshot that is being written, whose end, good or bad, changes nothing any
+    /// more.
+    async fn end_snapshot(&mut self) {
+        if let Some(snapshot) = self.snapshot.take() {
+            drop(snapshot.await);
+        }
+    }
+
+    /// Ok: it was told to stop.
+    async fn serve(&mut self, queue: &mut mpsc::Receiver<Command>) -> Result<(), Stopped> {
         let quorum = self.quorum.clone();
         let ended = quorum.ended();
         tokio::pin!(ended);
+        let clock = Arc::clone(&self.env.clock);
         loop {
-            let turn = self.snapshot_if_due().await;
+            self.spare_sessions();
+            self.snapshot_if_due().await?;
             let due = tokio::time::sleep(self.due_in());
             // A snapshot needs a moment in which nothing is open, and so makes others wait.
             let may_decide = self.in_flight.len() < IN_FLIGHT_MAX && !self.is_snapshot_due();
-            let turn = tokio::select! {
+            tokio::select! {
                 biased;
-                () = async {}, if turn.is_err() => turn,
-                why = &mut ended => Err(why),
-                Some(result) = self.in_flight.next() => result,
+                why = &mut ended => return Err(why),
+                Some(result) = self.in_flight.next(|| clock.monotonic()) => result?,
+                result = snapshot_ended(&mut self.snapshot) => result?,
                 command = queue.recv(), if may_decide => match command {
-                    Some(Command::Decide(request)) => self.decide(request).await,
-                    Some(Command::Stop) | None => Err(Stopped("the node was shut down".to_owned())),
+                    Some(Command::Decide(request)) => self.decide(request).await?,
+                    Some(Command::Stop) | None => return Ok(()),
                 },
-                () = due => self.fence_expired().await,
-            };
-            if let Err(why) = turn {
-                // What was proposed is answered as it ends, though nobody decides any more.
-                self.quorum.stop_waiting();
-                while self.in_flight.next().await.is_some() {}
-                return why;
+                () = due => self.fence_expired().await?,
             }
         }
     }
@@ -194,6 +229,8 @@ impl Task {
             request.give_up();
             return Ok(());
         }
+        self.spare_sessions();
+        self.take_properties();
         let rng = self.env.rng.clone();
         let now = Now {
             monotonic: self.env.clock.monotonic(),
@@ -201,32 +238,41 @@ impl Task {
             rng: &*rng,
         };
         let (records, reply) = request.decide(&self.image, &mut self.state, &now);
-        match self.append(records).await {
-            Ok(committed) => {
-                self.in_flight.push_back(Box::pin(async move {
-                    let result = committed.await;
-                    reply(result.clone().map_err(AskError::from));
-                    result
-                }));
-                Ok(())
-            }
+        let pending = match self.append(records).await {
+            Ok(commit) => Pending { commit, reply: Some(reply) },
             Err(AskError::Stopped(why)) => {
-                reply(Err(why.clone().into()));
-                Err(why)
+                let lost = Some(Box::pin(ready(Err(why))) as Commit);
+                Pending { commit: lost, reply: Some(reply) }
             }
             Err(error @ (AskError::Contradiction(_) | AskError::Late)) => {
                 tracing::error!("Nothing was written: {error}");
-                reply(Err(error));
-                Ok(())
+                let reply: Reply = Box::new(|result| reply(result.and(Err(error))));
+                Pending { commit: None, reply: Some(reply) }
             }
+        };
+        self.in_flight.push(pending, self.env.clock.monotonic());
+        Ok(())
+    }
+
+    /// Whoever asks after this node was told anew is answered by that.
+    fn take_properties(&mut self) {
+        if !self.properties.has_changed().unwrap_or(false) {
+            return;
+        }
+        let properties = self.properties.borrow_and_update().clone();
+        if let Err(invalid) = self.state.tell_properties(properties) {
+            tracing::error!("The controller goes on with the old properties: {invalid}");
         }
     }
 
-    /// Proposes records, and gives what ends when they are committed and applied.
+    /// Proposes records, if there are any, and gives what ends when they are committed and applied.
     async fn append(
         &mut self,
         Records(records, is_atomic): Records,
-    ) -> Result<BoxFuture<'static, Result<(), Stopped>>, AskError> {
+    ) -> Result<Option<Commit>, AskError> {
+        if records.is_empty() {
+            return Ok(None);
+        }
         let now_ms = self.env.clock.wall_ms();
         let (count, began) = (records.len() as u64, self.env.clock.monotonic());
         let unclean = unclean_elections(&records);
@@ -248,13 +294,11 @@ impl Task {
         self.image = image;
         let committed = committed(self.quorum.clone(), proposed);
         let (commits, clock) = (Arc::clone(&self.commits), Arc::clone(&self.env.clock));
-        Ok(Box::pin(async move {
+        Ok(Some(Box::pin(async move {
             committed.await?;
-            if 0 < count {
-                commits.count(count, unclean, clock.monotonic().saturating_sub(began));
-            }
+            commits.count(count, unclean, clock.monotonic().saturating_sub(began));
             Ok(())
-        }))
+        })))
     }
 
     fn due_in(&self) -> Duration {
@@ -262,21 +306,40 @@ impl Task {
         let wait = expiry.map(|at| at.saturating_sub(self.env.clock.monotonic()));
         // A moment more, so that what is due is due when the timer, which rounds, has run.
         let expiry = wait.map_or(NOTHING_DUE, |wait| wait + Duration::from_millis(1));
-        let interval_ms = u64::try_from(self.config.max_snapshot_interval_ms).unwrap_or(0);
-        let interval = Duration::from_millis(interval_ms);
-        let waits_for_snapshot = 0 < interval_ms && 0 < self.new_bytes;
-        if waits_for_snapshot { expiry.min(interval) } else { expiry }
+        // One that is due or being written waits for what is in flight or for its end.
+        let is_begun = self.snapshot.is_some() || self.is_snapshot_due();
+        let interval_ms = self.config.max_snapshot_interval_ms;
+        if interval_ms <= 0 || self.new_bytes == 0 || is_begun {
+            return expiry;
+        }
+        let left_ms = u64::try_from(interval_ms.saturating_sub(self.snapshot_age_ms()));
+        expiry.min(Duration::from_millis(left_ms.unwrap_or(0).saturating_add(1)))
+    }
+
+    fn snapshot_age_ms(&self) -> i64 {
+        self.env.clock.wall_ms().saturating_sub(self.snapshot_timestamp_ms)
+    }
+
+    /// While the log stands still, answers wait for it, and who waits for one is silent. So that is
+    /// nobody's fault, and when it goes on every session begins anew.
+    fn spare_sessions(&mut self) {
+        let now = self.env.clock.monotonic();
+        if self.state.session_timeout() / STANDSTILL_SHARE <= self.in_flight.take_stood(now) {
+            self.state.renew_sessions(now);
+        }
     }
 
     async fn fence_expired(&mut self) -> Result<(), Stopped> {
+        self.spare_sessions();
         let now = self.env.clock.monotonic();
         let records = self.state.fence_expired(&self.image, now);
         if records.is_empty() {
             return Ok(());
         }
         match self.append(Records(records, true)).await {
-            Ok(committed) => {
-                self.in_flight.push_back(committed);
+            Ok(commit) => {
+                let pending = Pending { commit, reply: None };
+                self.in_flight.push(pending, self.env.clock.monotonic());
                 Ok(())
             }
             Err(AskError::Stopped(why)) => Err(why),
@@ -292,29 +355,19 @@ impl Task {
         let MetadataLogConfig { record_bytes_between_snapshots, max_snapshot_interval_ms, .. } =
             self.config;
         let bytes_max = u64::try_from(record_bytes_between_snapshots).unwrap_or(u64::MAX);
-        let age_ms = self.env.clock.wall_ms().saturating_sub(self.snapshot_timestamp_ms);
-        let is_old = 0 < max_snapshot_interval_ms && max_snapshot_interval_ms <= age_ms;
+        let is_old =
+            0 < max_snapshot_interval_ms && max_snapshot_interval_ms <= self.snapshot_age_ms();
         let is_due = bytes_max <= self.new_bytes || (is_old && 0 < self.new_bytes);
         is_due && self.snapshot.is_none()
     }
 
     /// Begins a snapshot by bytes or by time, where none is being written and nothing is open.
     async fn snapshot_if_due(&mut self) -> Result<(), Stopped> {
-        if self.snapshot.as_ref().is_some_and(JoinHandle::is_finished) {
-            let ended = self.snapshot.take();
-            if let Some(Ok(Err(why))) = match ended {
-                Some(task) => Some(task.await),
-                None => None,
-            } {
-                return Err(why);
-            }
-        }
         if !self.is_snapshot_due() || !self.in_flight.is_empty() || self.image.in_transaction() {
             return Ok(());
         }
         let now_ms = self.env.clock.wall_ms();
-        let end = self.next_offset;
-        self.quorum.begin_snapshot().await?;
+        let last = self.quorum.begin_snapshot().await?;
         self.new_bytes = 0;
         self.snapshot_timestamp_ms = now_ms;
         let retention_bytes = u64::try_from(self.config.retention_bytes).unwrap_or(u64::MAX);
@@ -324,11 +377,22 @@ impl Task {
         };
         let quorum = self.quorum.clone();
         self.snapshot = Some(tokio::spawn(async move {
-            quorum.snapshot_stands(end).await?;
+            quorum.snapshot_stands(last).await?;
             quorum.clean(retention_bytes, before_ms).await
         }));
         Ok(())
     }
+}
+
+/// Waits for the snapshot that is being written, forever where none is.
+async fn snapshot_ended(
+    snapshot: &mut Option<JoinHandle<Result<(), Stopped>>>,
+) -> Result<(), Stopped> {
+    let Some(writing) = snapshot else { return pending().await };
+    let ended = writing.await;
+    *snapshot = None;
+    // One that panicked has said so.
+    ended.unwrap_or(Ok(()))
 }
 
 /// Waits for the batches of one decision, which stand where it was decided that they would.

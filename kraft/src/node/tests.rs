@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use storage::disk::sim::{Fault, Operation, SimDisk};
 use storage::log_dir::Claim;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, interval, timeout};
 
 /// A clock that is moved by hand.
 #[derive(Debug, Default)]
@@ -312,5 +312,149 @@ async fn an_election_is_told_and_a_new_or_lost_partition_is_none() {
     // It leads both again, by one decision.
     node.ask(heartbeat(&node, epoch)).await.unwrap();
     assert_eq!(*heard.0.lock(), [(0, Duration::ZERO)]);
+    node.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_waits_for_what_it_has_seen() {
+    let world = World::new();
+    let node = world.start().await.unwrap();
+    broker(&node).await;
+    let_lack(&world.disk, Operation::Write);
+    let (mut first, mut again) = (pin!(create(&node, "a")), pin!(create(&node, "a")));
+    assert!(futures_util::poll!(&mut first).is_pending());
+    let early = timeout(Duration::from_secs(3), &mut again).await;
+    assert!(early.is_err(), "that it exists is not committed: {early:?}");
+    world.disk.mend();
+    assert_eq!(tokio::join!(first, again), (Ok(0), Ok(36)));
+    node.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_saw_a_lost_decision_is_lost_with_it() {
+    let world = World::new();
+    let node = world.start().await.unwrap();
+    broker(&node).await;
+    world.disk.fail(Fault::eio(Operation::Sync));
+    let (first, again) = tokio::join!(create(&node, "a"), create(&node, "a"));
+    for answer in [first, again] {
+        assert!(matches!(answer, Err(AskError::Stopped(_))), "{answer:?}");
+    }
+    node.stopped().await;
+}
+
+/// Moves the clock of the node as tokio's goes.
+async fn pass(world: &World, halves_of_a_second: usize) {
+    let half = Duration::from_millis(500);
+    let mut ticks = interval(half);
+    ticks.tick().await;
+    for _ in 0..halves_of_a_second {
+        ticks.tick().await;
+        *world.clock.0.lock() += half;
+    }
+}
+
+/// With one decision that waits, and with more than may wait for their commit.
+#[tokio::test(start_paused = true)]
+async fn while_the_log_stands_still_nobody_is_fenced() {
+    for count in [1, 300] {
+        let world = World::new();
+        let node = world.start().await.unwrap();
+        let epoch = broker(&node).await;
+        let decisions = node.commits().decisions;
+        // A broker that lives: it speaks every two seconds, once it was answered.
+        let alive = node.clone();
+        let beating = tokio::spawn(async move {
+            let mut ticks = interval(Duration::from_secs(2));
+            loop {
+                ticks.tick().await;
+                alive.ask(heartbeat(&alive, epoch)).await.unwrap();
+            }
+        });
+        pass(&world, 4).await;
+        let_lack(&world.disk, Operation::Write);
+        let names: Vec<_> = (0..count).map(|number| format!("t{number}")).collect();
+        let asked = futures_util::future::join_all(names.iter().map(|name| create(&node, name)));
+        let mut asked = pin!(asked);
+        tokio::select! {
+            biased;
+            _ = &mut asked => panic!("there is no room"),
+            () = pass(&world, 60) => {}
+        }
+        world.disk.mend();
+        assert!(asked.await.iter().all(|answer| *answer == Ok(0)));
+        pass(&world, 16).await;
+        assert_eq!(node.commits().decisions - decisions, count, "the topics, and nothing else");
+        // From now on its silence is its own.
+        beating.abort();
+        pass(&world, 20).await;
+        assert!(node.image().broker(1).unwrap().fenced);
+        node.shutdown().await;
+    }
+}
+
+/// Where the newest snapshot of the metadata ends.
+fn snapshot_end(world: &World) -> i64 {
+    let dir = Path::new("/data/__cluster_metadata-0");
+    let entries = storage::disk::Disk::list(&world.disk, dir).unwrap();
+    let names = entries.iter().filter_map(|entry| entry.name.strip_suffix(".checkpoint"));
+    names.map(|name| name.split_once('-').unwrap().0.parse().unwrap()).max().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_came_during_a_snapshot_goes_into_the_next_without_another_record() {
+    let mut world = World::new();
+    world.metadata_log.record_bytes_between_snapshots = 1;
+    let node = world.start().await.unwrap();
+    broker(&node).await;
+    let_lack(&world.disk, Operation::Create);
+    for name in ["a", "b", "c"] {
+        assert_eq!(create(&node, name).await, Ok(0));
+    }
+    assert!(snapshot_end(&world) < node.image().offset);
+    world.disk.mend();
+    pass(&world, 10).await;
+    assert_eq!(snapshot_end(&world), node.image().offset + 1);
+    node.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_snapshot_is_forgotten_among_many() {
+    let mut world = World::new();
+    world.metadata_log.record_bytes_between_snapshots = 1;
+    let node = world.start().await.unwrap();
+    broker(&node).await;
+    for round in 0..50 {
+        let names: Vec<_> = (0..10).map(|number| format!("t{round}-{number}")).collect();
+        let asked = futures_util::future::join_all(names.iter().map(|name| create(&node, name)));
+        assert!(asked.await.iter().all(|answer| *answer == Ok(0)));
+    }
+    pass(&world, 10).await;
+    assert_eq!(snapshot_end(&world), node.image().offset + 1);
+    node.shutdown().await;
+}
+
+#[tokio::test]
+async fn who_asks_after_the_properties_changed_is_answered_by_the_new_ones() {
+    let world = World::new();
+    let node = world.start().await.unwrap();
+    broker(&node).await;
+    let tried = async || {
+        let mut request = creation("t").with_validate_only(true);
+        request.topics[0].num_partitions = -1;
+        let topic = node.ask(request).await.unwrap().topics.remove(0);
+        let configs = topic.configs.unwrap();
+        let retention = configs.iter().find(|it| it.name.as_str() == "retention.ms").unwrap();
+        (topic.num_partitions, retention.value.as_ref().unwrap().to_string())
+    };
+    assert_eq!(tried().await, (1, "604800000".to_owned()));
+    let told = [("log.retention.ms", "5000"), ("num.partitions", "3")];
+    let told = told.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    node.tell_properties(BTreeMap::from(told.clone()));
+    assert_eq!(tried().await, (3, "5000".to_owned()));
+    // What is no property leaves all as it was.
+    let bad = [("num.partitions".to_owned(), "x".to_owned())];
+    node.tell_properties(BTreeMap::from(bad));
+    assert_eq!(tried().await, (3, "5000".to_owned()));
     node.shutdown().await;
 }

@@ -225,14 +225,19 @@ impl Quorum {
         Sizes { snapshot_end, snapshot_timestamp_ms, log_bytes, new_bytes, log_end }
     }
 
-    /// Lets a snapshot be written of what is applied, which is no open transaction.
-    pub async fn begin_snapshot(&self) -> Result<(), Stopped> {
-        self.raft.trigger().snapshot().await.map_err(|error| self.stopped(&error))
+    /// Lets a snapshot be written of what is applied, which is all of the log, and no open
+    /// transaction. Gives the index of the last entry in it.
+    pub async fn begin_snapshot(&self) -> Result<u64, Stopped> {
+        let index = self.shared.log.lock().last().id.index;
+        self.raft.trigger().snapshot().await.map_err(|error| self.stopped(&error))?;
+        Ok(index)
     }
 
-    /// Waits until a snapshot stands that ends at an offset or behind it.
-    pub async fn snapshot_stands(&self, end: i64) -> Result<(), Stopped> {
-        self.until(|_| end <= self.sizes().snapshot_end).await.map(drop)
+    /// Waits until a snapshot stands that ends at an entry or behind it. Raft must know of it: before
+    /// that it purges nothing by it, and leaves out the next one that it is asked for.
+    pub async fn snapshot_stands(&self, index: u64) -> Result<(), Stopped> {
+        let stands = |it: &Metrics| it.snapshot.is_some_and(|last| index <= last.index);
+        self.until(stands).await.map(drop)
     }
 
     /// Drops the oldest snapshots, and the segments that lie before what remains, while all take

@@ -121,9 +121,8 @@ async fn work(disk: &SimDisk) -> u32 {
 }
 
 async fn snapshot(quorum: &Quorum) -> Result<(), Stopped> {
-    let end = quorum.next_offset();
-    quorum.begin_snapshot().await?;
-    quorum.snapshot_stands(end).await?;
+    let last = quorum.begin_snapshot().await?;
+    quorum.snapshot_stands(last).await?;
     quorum.clean(1, 0).await
 }
 
