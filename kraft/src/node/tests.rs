@@ -418,22 +418,6 @@ async fn what_came_during_a_snapshot_goes_into_the_next_without_another_record()
     node.shutdown().await;
 }
 
-#[tokio::test(start_paused = true)]
-async fn no_snapshot_is_forgotten_among_many() {
-    let mut world = World::new();
-    world.metadata_log.record_bytes_between_snapshots = 1;
-    let node = world.start().await.unwrap();
-    broker(&node).await;
-    for round in 0..50 {
-        let names: Vec<_> = (0..10).map(|number| format!("t{round}-{number}")).collect();
-        let asked = futures_util::future::join_all(names.iter().map(|name| create(&node, name)));
-        assert!(asked.await.iter().all(|answer| *answer == Ok(0)));
-    }
-    pass(&world, 10).await;
-    assert_eq!(snapshot_end(&world), node.image().offset + 1);
-    node.shutdown().await;
-}
-
 #[tokio::test]
 async fn who_asks_after_the_properties_changed_is_answered_by_the_new_ones() {
     let world = World::new();

@@ -42,7 +42,7 @@ impl std::error::Error for Stopped {}
 #[derive(Clone, Debug)]
 pub struct Quorum {
     raft: Raft<TypeConfig, Machine>,
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     image: watch::Receiver<Arc<Image>>,
     flusher: Arc<Mutex<Option<JoinHandle<()>>>>,
     me: ReplicaKey,
