@@ -159,6 +159,7 @@ impl Broker {
     /// of the rest, and what a start with it on this machine, `hostname`, would say.
     pub fn reread(&self, given: &Given, hostname: &str) {
         let reread = self.ctx.config.reread(given);
+        self.node.tell_properties(reread.config.layers().fixed.clone());
         given.warnings().iter().for_each(|warning| warn!("{warning}"));
         given.alarm().iter().for_each(|alarm| error!("{alarm}"));
         for invalid in &reread.refused {

@@ -2,7 +2,10 @@
 
 use crate::world::{World, batch, offset, start};
 use broker::config::Given;
-use protocol::messages::{MetadataRequest, MetadataResponse};
+use protocol::messages::create_topics_request::CreatableTopic;
+use protocol::messages::{
+    CreateTopicsRequest, MetadataRequest, MetadataResponse, StrBytes, TopicName,
+};
 
 async fn metadata(world: &World) -> MetadataResponse {
     let all = MetadataRequest::default().with_topics(None);
@@ -67,5 +70,27 @@ async fn what_a_file_says_anew_is_told_to_what_is_open() {
     };
     assert_eq!(code, 10); // MESSAGE_TOO_LARGE
     assert_eq!(offset(&client.produce("t", batch(100)).await), Ok(next));
+    world.broker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_file_says_anew_is_told_to_the_controller() {
+    let world = World::new(&[]).await;
+    let mut client = world.connect().await;
+    let topic = CreatableTopic::default()
+        .with_name(TopicName(StrBytes::from_static_str("t")))
+        .with_num_partitions(1)
+        .with_replication_factor(1);
+    let tried = CreateTopicsRequest::default().with_topics(vec![topic]).with_validate_only(true);
+    let mut retention = async || {
+        let told = client.ask(&tried, 7).await;
+        let configs = told.topics[0].configs.clone().unwrap();
+        let told = configs.into_iter().find(|it| it.name.as_str() == "retention.ms").unwrap();
+        told.value.unwrap().to_string()
+    };
+    assert_eq!(retention().await, "604800000");
+    let given = Given::standalone().with_override("log.retention.ms=5000").unwrap();
+    world.broker.reread(&given, "localhost");
+    assert_eq!(retention().await, "5000");
     world.broker.stop().await;
 }
