@@ -49,6 +49,9 @@ errors! {
     DeleteRecordsResponse: topics/partitions;
     InitProducerIdResponse: error_code;
     OffsetForLeaderEpochResponse: topics/partitions;
+    DescribeAclsResponse: error_code;
+    CreateAclsResponse: results;
+    DeleteAclsResponse: filter_results;
     DescribeConfigsResponse: results;
     AlterConfigsResponse: responses;
     DescribeLogDirsResponse: error_code, results;

@@ -1,6 +1,7 @@
 //! The APIs end to end, on a broker in this process and a disk in memory; a file a family.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
+mod acls;
 mod broker;
 mod compaction;
 mod config_resources;

@@ -1,6 +1,7 @@
 //! The same request bytes to Apache Kafka and to Highwater, every API at every version, and equal
 //! answers but for the rows of `docs/differences.tsv`.
 
+mod acls;
 mod active_groups;
 mod admin;
 mod consumer_groups;
@@ -166,6 +167,7 @@ fn equal_requests_get_equal_answers() {
     lookup::empty_cluster(&mut pair);
     admin::topics(&mut pair);
     admin::configs(&mut pair);
+    acls::refused(&mut pair);
     data::produce(&mut pair);
     data::fetch(&mut pair);
     fetching::limits(&mut pair);
@@ -176,6 +178,7 @@ fn equal_requests_get_equal_answers() {
     lookup::described(&mut pair);
     groups::offsets(&mut pair);
     pair.at_controllers(controller::asked);
+    pair.at_controllers(acls::refused);
     data::delete_records(&mut pair);
     membership::classic(&mut pair);
     group_records::compare(&mut pair, their_dir.path(), our_dir.path());
