@@ -26,10 +26,9 @@ fn end(command: &Command, done: Result<(), Failure>, output: &mut Output) -> Exi
         Err(Failure::Version) => output.line(KAFKA_VERSION),
         Ok(()) | Err(_) => Ok(()),
     };
+    let asked = if matches!(done, Err(Failure::Help | Failure::Version)) { said } else { done };
     // What was printed stands before what went wrong.
-    let flushed = said.and_then(|()| output.flush());
-    let asked = if matches!(done, Err(Failure::Help | Failure::Version)) { Ok(()) } else { done };
-    match asked.and(flushed) {
+    match output.end(asked) {
         Ok(()) | Err(Failure::Help | Failure::Version | Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Exit(code)) => ExitCode::from(code),
         Err(Failure::Told(message)) => {

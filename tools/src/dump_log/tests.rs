@@ -1,19 +1,19 @@
 //! Files on a disk in memory, dumped.
 
 use super::*;
+use parking_lot::Mutex;
 use protocol::records::{BatchBuilder, NewRecord};
-use std::cell::RefCell;
 use std::io::{self, Write};
-use std::rc::Rc;
+use std::sync::Arc;
 use storage::disk::sim::SimDisk;
 
 /// A place for output that is read afterwards.
 #[derive(Clone, Default)]
-struct Kept(Rc<RefCell<Vec<u8>>>);
+struct Kept(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Kept {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.borrow_mut().extend(bytes);
+        self.0.lock().extend(bytes);
         Ok(bytes.len())
     }
     fn flush(&mut self) -> io::Result<()> {
@@ -36,7 +36,7 @@ fn dumped(disk: &SimDisk, args: &[&str]) -> (String, Result<(), Failure>) {
     let args = COMMAND.parse(args.iter().map(OsString::from).collect()).unwrap();
     let done = dump(&args, disk, &mut out);
     out.flush().unwrap();
-    let bytes = kept.0.borrow().clone();
+    let bytes = kept.0.lock().clone();
     (String::from_utf8(bytes).unwrap(), done)
 }
 
@@ -108,7 +108,7 @@ fn findings_are_told_by_kind_and_file() {
     ];
     assert_eq!(found.lines(), want);
     out.flush().unwrap();
-    let said = String::from_utf8(kept.0.borrow().clone()).unwrap();
+    let said = String::from_utf8(kept.0.lock().clone()).unwrap();
     assert!(said.contains("offset: 4 position: ") && said.contains("timestamp: 8 offset: 6"));
 }
 

@@ -60,7 +60,7 @@ pub enum Verb {
 pub fn run(verb: &Verb, common: &Common, env: &Env) -> ExitCode {
     let mut output = Output::stdout();
     let done = act(verb, common, env, &mut output);
-    match done.and(output.flush()) {
+    match output.end(done) {
         Ok(()) | Err(Failure::Help | Failure::Version | Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Exit(code)) => ExitCode::from(code),
         Err(Failure::Told(why) | Failure::Usage(why)) => {
