@@ -196,7 +196,7 @@ fn perform(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let joining = Arc::new(Joining { clock: env.clock.clone(), state });
     let told = joining.clone();
     let voice = Voice::telling(move |change| told.changed(change));
-    let consumer = Consumer::new(&options.properties, voice)?;
+    let consumer = Consumer::new(&options.properties, voice, out)?;
     if let Some(topic) = &options.topic {
         consumer.subscribe_to(topic)?;
     }
@@ -204,6 +204,7 @@ fn perform(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let sums = run.read(pattern.as_mut(), &interrupt, out)?;
     let ended_ms = env.clock.wall_ms();
     let joined_ms = joining.state.lock().total_ms;
+    consumer.settle()?;
     drop(consumer);
     if !options.detailed {
         out.line(total(&options.dates, sums, (begun_ms, ended_ms), joined_ms))?;
@@ -269,7 +270,7 @@ impl Run<'_> {
             if let Some(pattern) = &mut pattern {
                 pattern.follow(self.consumer, self.env)?;
             }
-            let next = self.consumer.next(STEP)?;
+            let next = self.consumer.next_to_print(STEP)?;
             now_ms = self.env.clock.wall_ms();
             let Some(record) = next else { continue };
             consumed_ms = now_ms;
@@ -285,6 +286,7 @@ impl Run<'_> {
                 }
                 (reported_ms, before) = (now_ms, sums);
             }
+            self.consumer.used(&record);
         }
         if sums.records < count && interrupt.code().is_none() {
             out.line(format_args!(

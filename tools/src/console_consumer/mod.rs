@@ -32,7 +32,7 @@ fn consume(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
         Source::Topic(_) | Source::Partition(..) => None,
     };
     let interrupt = Interrupt::listen(drop)?;
-    let consumer = Consumer::new(&options.properties, Voice::alone())?;
+    let consumer = Consumer::new(&options.properties, Voice::alone(), out)?;
     match &options.source {
         Source::Topic(topic) => consumer.subscribe_to(topic)?,
         Source::Partition(topic, partition, start) => consumer.add(topic, &[*partition], *start)?,
@@ -42,21 +42,21 @@ fn consume(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
         Reading { options: &options, consumer: &consumer, interrupt: &interrupt, count: 0 };
     let read = reading.all(pattern.as_mut(), env, out);
     let count = reading.count;
-    let flushed = out.flush();
-    // Its end commits what was read, and leaves the group.
+    let settled = consumer.settle();
+    // Its end commits what was printed, and leaves the group.
     drop(consumer);
-    let closed = read == Err(Failure::Closed) || flushed == Err(Failure::Closed);
+    let closed = settled == Err(Failure::Closed);
     if closed {
         complain("Unable to write to standard out, closing consumer.");
     }
     complain(&format!("Processed a total of {count} messages"));
-    if options.tells_end && !closed {
+    if options.tells_end && settled.is_ok() {
         out.line("shutdown_complete")?;
     }
     read?;
     match interrupt.code() {
         Some(code) => Err(Failure::Exit(code)),
-        None => flushed,
+        None => settled,
     }
 }
 
@@ -82,13 +82,7 @@ impl Reading<'_> {
             if let Some(pattern) = &mut pattern {
                 pattern.follow(self.consumer, env)?;
             }
-            let mut next = self.consumer.next(Duration::ZERO)?;
-            if next.is_none() {
-                // Nothing is at hand: what was printed is to be seen before the next one comes.
-                out.flush()?;
-                next = self.consumer.next(STEP)?;
-            }
-            let Some(record) = next else {
+            let Some(record) = self.consumer.next_to_print(STEP)? else {
                 let waited = env.clock.monotonic().saturating_sub(waits_since);
                 if self.options.timeout.is_some_and(|timeout| timeout < waited) {
                     // The words of Apache Kafka's tool, by which scripts tell this end from others.
@@ -105,6 +99,7 @@ impl Reading<'_> {
                 Err(why) if self.options.skips => format::tell_skipped(&record, &why),
                 Err(why) => return Err(Failure::Told(why)),
             }
+            self.consumer.used(&record);
             if self.options.timeout.is_some() {
                 waits_since = env.clock.monotonic();
             }

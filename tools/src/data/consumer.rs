@@ -1,10 +1,11 @@
 //! A consumer: records out, one by one.
 
+use super::handed::Handed;
 use super::producer::{reason, tell_unknown};
 use super::settings::{Role, map};
 use super::voice::Voice;
 use crate::failure::Failure;
-use crate::output::complain;
+use crate::output::{Output, complain};
 use crate::properties::Properties;
 use parking_lot::Mutex;
 use rdkafka::bindings::{
@@ -17,12 +18,16 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{BorrowedMessage, Message};
 use rdkafka::{Offset, Timestamp, TopicPartitionList};
 use std::ffi::CStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a broker may take to say whether a topic is there, which a group can do without.
 const LOOK: Duration = Duration::from_secs(2);
 /// How long to wait before it is looked again for a topic that is being made, and how often.
 const MADE: (Duration, u32) = (Duration::from_millis(50), 10);
+
+/// Records that are printed before they are written and may be committed, if more are at hand.
+const PRINTED_AT_ONCE: usize = 500;
 
 /// Where to begin in a partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +127,7 @@ pub(crate) struct Consumer {
     makes_topics: bool,
     /// What was complained of since the last record: librdkafka says it many times a second.
     complaint: Mutex<String>,
+    handed: Arc<Handed>,
 }
 
 impl std::fmt::Debug for Consumer {
@@ -135,20 +141,26 @@ fn told(error: &KafkaError) -> Failure {
 }
 
 impl Consumer {
-    /// One that connects as `properties`, Java's, say. Its end leaves the group and commits what
-    /// is to be committed by itself.
+    /// One that connects as `properties`, Java's, say, and whose records are printed to `out`. What
+    /// it commits by itself is what is [`Consumer::used`] and written. Its end leaves the group.
     ///
     /// # Errors
     /// There is none with these properties, and why.
-    pub(crate) fn new(properties: &Properties, voice: Voice) -> Result<Consumer, Failure> {
+    pub(crate) fn new(
+        properties: &Properties,
+        voice: Voice,
+        out: &Output,
+    ) -> Result<Consumer, Failure> {
         let mut mapped = map(Role::Consumer, properties)?;
         tell_unknown(&mapped.unknown);
         mapped.config.set_log_level(RDKafkaLogLevel::Warning);
-        // Its end looks through what was fetched and not handed out, which must not count as read.
+        // What is fetched, or handed out, is not printed yet.
         mapped.config.set("enable.auto.offset.store", "false");
         let makes_topics = mapped.config.get("allow.auto.create.topics") == Some("true");
+        let handed = Arc::new(Handed::new(out));
+        voice.settles(handed.clone());
         let inner = mapped.config.create_with_context(voice).map_err(|error| told(&error))?;
-        Ok(Consumer { inner, makes_topics, complaint: Mutex::default() })
+        Ok(Consumer { inner, makes_topics, complaint: Mutex::default(), handed })
     }
 
     /// Reads these topics as a member of the group.
@@ -237,9 +249,6 @@ impl Consumer {
         match self.inner.poll(wait) {
             None => Ok(None),
             Some(Ok(message)) => {
-                // What is handed out is what a commit covers. Who lost the partition meanwhile
-                // commits nothing of it.
-                drop(self.inner.store_offset_from_message(&message));
                 self.complaint.lock().clear();
                 Ok(Some(Received(message)))
             }
@@ -253,6 +262,40 @@ impl Consumer {
                 Ok(None)
             }
         }
+    }
+
+    /// As [`Consumer::next`], for who prints what it gets: before it waits, and now and then
+    /// anyway, what was printed is let be seen.
+    ///
+    /// # Errors
+    /// Also where stdout takes no more.
+    pub(crate) fn next_to_print(&self, wait: Duration) -> Result<Option<Received<'_>>, Failure> {
+        if self.handed.count() < PRINTED_AT_ONCE
+            && let Some(record) = self.next(Duration::ZERO)?
+        {
+            return Ok(Some(record));
+        }
+        self.settle()?;
+        self.next(wait)
+    }
+
+    /// All that is printed of this record is printed: from the next time on that stdout is written,
+    /// a commit covers it, and those before it.
+    pub(crate) fn used(&self, record: &Received<'_>) {
+        self.used_to((record.topic(), record.partition()), record.offset(), record.epoch());
+    }
+
+    /// The same, of the record of this offset and leader's epoch.
+    pub(crate) fn used_to(&self, of: (&str, i32), offset: i64, epoch: Option<i32>) {
+        self.handed.used(of, offset, epoch);
+    }
+
+    /// Lets what was printed be seen, and be committed.
+    ///
+    /// # Errors
+    /// Stdout takes no more, and nothing more is committed.
+    pub(crate) fn settle(&self) -> Result<(), Failure> {
+        self.handed.settle(&self.inner)
     }
 
     /// Commits, for each partition, where to go on, and waits for the answer.
@@ -292,8 +335,11 @@ fn ends(error: &KafkaError) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::producer::{Listener, Outcome, Producer, ToSend};
     use super::*;
+    use crate::output::tests::Refusing;
     use rdkafka::mocking::MockCluster;
+    use std::io::ErrorKind;
 
     #[test]
     fn who_names_a_missing_topic_has_it_made() {
@@ -302,7 +348,7 @@ mod tests {
             let servers = cluster.bootstrap_servers();
             let all = [&[("bootstrap.servers", &*servers), ("group.id", "g")], more].concat();
             let all = all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-            Consumer::new(&all.collect(), Voice::alone()).unwrap()
+            Consumer::new(&all.collect(), Voice::alone(), &Output::to(std::io::sink())).unwrap()
         };
         let looking = consumer(&[("allow.auto.create.topics", "false")]);
         let is_there = |topic| looking.partitions(topic, LOOK).is_ok_and(|all| !all.is_empty());
@@ -312,5 +358,49 @@ mod tests {
             consumer(&[("group.protocol", protocol)]).subscribe_to(protocol).unwrap();
             assert!(is_there(protocol), "{protocol}");
         }
+    }
+
+    #[test]
+    fn what_is_not_printed_is_not_committed() {
+        let cluster = MockCluster::new(1).unwrap();
+        cluster.create_topic("t", 1, 1).unwrap();
+        let all = [("bootstrap.servers", &*cluster.bootstrap_servers()), ("group.id", "g")];
+        let all = all.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let producer = Producer::new(&all, Arc::new(Nobody)).unwrap();
+        for value in ["one", "two", "three"] {
+            let record = ToSend { value: Some(value.as_bytes()), ..ToSend::default() };
+            producer.send("t", &record, ()).unwrap();
+        }
+        producer.flush();
+        let check = |mut out: Output, used: usize, want: Offset| {
+            let consumer = Consumer::new(&all, Voice::alone(), &out).unwrap();
+            consumer.add("t", &[0], Start::Earliest).unwrap();
+            let next = || loop {
+                if let Some(record) = consumer.next(LOOK).unwrap() {
+                    break record;
+                }
+            };
+            for at in 0..3 {
+                let record = next();
+                if at < used {
+                    drop(out.bytes(record.value().unwrap()));
+                    consumer.used(&record);
+                }
+            }
+            drop(consumer.settle());
+            drop(consumer.inner.commit_consumer_state(CommitMode::Sync));
+            let committed = consumer.inner.committed(LOOK).unwrap();
+            assert_eq!(committed.find_partition("t", 0).unwrap().offset(), want);
+        };
+        check(Output::to(Refusing(ErrorKind::StorageFull)), 2, Offset::Invalid);
+        check(Output::to(std::io::sink()), 2, Offset::Offset(2));
+        // Nothing is committed behind what could not be printed.
+        check(Output::to(Refusing(ErrorKind::BrokenPipe)), 3, Offset::Offset(2));
+    }
+
+    struct Nobody;
+
+    impl Listener<()> for Nobody {
+        fn outcome(&self, _: Outcome<'_, ()>) {}
     }
 }

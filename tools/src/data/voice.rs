@@ -1,11 +1,13 @@
 //! What librdkafka has to say beside records: warnings, and who has which partitions.
 
+use super::handed::Handed;
 use crate::output::complain;
 use rdkafka::client::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::{BaseConsumer, ConsumerContext, Rebalance};
 use rdkafka::error::KafkaError;
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 /// A change of what a member of a group has.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub(crate) enum Change {
 /// Warnings go to standard error, changes to whoever asked for them.
 pub(crate) struct Voice {
     on_change: Option<Box<dyn Fn(Change) + Send + Sync>>,
+    /// Of a consumer.
+    handed: OnceLock<Arc<Handed>>,
 }
 
 impl fmt::Debug for Voice {
@@ -31,12 +35,18 @@ impl Voice {
     /// Nobody wants to hear of changes.
     #[must_use]
     pub(crate) fn alone() -> Voice {
-        Voice { on_change: None }
+        Voice { on_change: None, handed: OnceLock::new() }
     }
 
     /// `on_change` is called within a poll, or within the end of the consumer.
     pub(crate) fn telling(on_change: impl Fn(Change) + Send + Sync + 'static) -> Voice {
-        Voice { on_change: Some(Box::new(on_change)) }
+        Voice { on_change: Some(Box::new(on_change)), handed: OnceLock::new() }
+    }
+
+    /// What is done with by then is settled before a partition goes to another member.
+    pub(super) fn settles(&self, handed: Arc<Handed>) {
+        // Only its consumer says so, and once.
+        drop(self.handed.set(handed));
     }
 }
 
@@ -57,8 +67,13 @@ impl ClientContext for Voice {
 }
 
 impl ConsumerContext for Voice {
-    fn pre_rebalance(&self, _: &BaseConsumer<Voice>, change: &Rebalance<'_>) {
-        if let (Rebalance::Revoke(list), Some(tell)) = (change, &self.on_change) {
+    fn pre_rebalance(&self, consumer: &BaseConsumer<Voice>, change: &Rebalance<'_>) {
+        let Rebalance::Revoke(list) = change else { return };
+        if let Some(handed) = self.handed.get() {
+            // Whoever prints next is told that it cannot be written.
+            drop(handed.settle(consumer));
+        }
+        if let Some(tell) = &self.on_change {
             tell(Change::Taken(names(list)));
         }
     }

@@ -62,7 +62,7 @@ impl Consume {
         }
         // Who only reads makes no topics.
         properties.insert("allow.auto.create.topics".to_owned(), "false".to_owned());
-        let consumer = Consumer::new(&properties, Voice::alone())?;
+        let consumer = Consumer::new(&properties, Voice::alone(), output)?;
         if self.group.is_some() {
             consumer.subscribe(&[&self.topic])?;
         } else {
@@ -71,10 +71,10 @@ impl Consume {
         let interrupt = Interrupt::listen(drop)?;
         let mut reading = Reading { asked: self, consumer: &consumer, env, partitions };
         let read = reading.all(&interrupt, (form, &mut *output));
-        let flushed = output.flush();
-        // Its end commits what was read, and leaves the group.
+        let settled = consumer.settle();
+        // Its end commits what was printed, and leaves the group.
         drop(consumer);
-        read.and(flushed)?;
+        read.and(settled)?;
         interrupt.code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
     }
 
@@ -162,11 +162,7 @@ impl Reading<'_> {
         let mut looked_at = waits_since;
         let timeout = asked.timeout_ms.map(Duration::from_millis);
         while interrupt.code().is_none() && asked.count != Some(count) {
-            let mut next = consumer.next(Duration::ZERO)?;
-            if next.is_none() {
-                output.flush()?; // What was printed is to be seen before the next one comes.
-                next = consumer.next(STEP)?;
-            }
+            let next = consumer.next_to_print(STEP)?;
             let now = env.clock.monotonic();
             if looked_at + NEW_PARTITIONS <= now {
                 self.follow()?;
@@ -181,6 +177,7 @@ impl Reading<'_> {
             count += 1;
             waits_since = now;
             print(&record, form, output)?;
+            consumer.used(&record);
         }
         Ok(())
     }

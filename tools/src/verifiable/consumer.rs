@@ -137,7 +137,7 @@ fn consume(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let changes = Arc::new(Changes { clock: env.clock.clone(), lines: Mutex::default() });
     let told = changes.clone();
     let voice = Voice::telling(move |change| told.came(change));
-    let consumer = Consumer::new(&options.properties, voice)?;
+    let consumer = Consumer::new(&options.properties, voice, out)?;
     out.line(event(&*env.clock, "startup_complete", Vec::new()))?;
     out.flush()?;
     consumer.subscribe_to(&options.topic)?;
@@ -181,6 +181,8 @@ struct Span {
     count: i64,
     min: i64,
     max: i64,
+    /// Of the leader that took the last one.
+    epoch: Option<i32>,
 }
 
 struct Round<'a> {
@@ -205,10 +207,10 @@ impl Round<'_> {
             count += 1;
             let of = (record.topic().to_owned(), record.partition());
             let offset = record.offset();
-            let first = Span { count: 0, min: offset, max: offset };
+            let first = Span { count: 0, min: offset, max: offset, epoch: None };
             let span = spans.entry(of).or_insert(first);
             span.count += 1;
-            span.max = offset;
+            (span.max, span.epoch) = (offset, record.epoch());
             if self.options.verbose {
                 records.push(self.data(&record));
             }
@@ -220,7 +222,10 @@ impl Round<'_> {
             out.line(line)?;
         }
         out.line(self.consumed(count, &spans))?;
-        out.flush()?;
+        for ((topic, partition), span) in &spans {
+            self.consumer.used_to((topic, *partition), span.max, span.epoch);
+        }
+        self.consumer.settle()?;
         if self.options.commits {
             out.line(self.commit(&spans))?;
             out.flush()?;
