@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
@@ -11,6 +11,27 @@ use tokio::signal::unix::{SignalKind, signal};
 /// What a process exits with that Java ends for SIGINT, and for SIGTERM.
 const INTERRUPTED: u8 = 128 + 2;
 const TERMINATED: u8 = 128 + 15;
+
+/// Which thread ends the process, where the one that is told of a signal cannot wake the one that
+/// waits for input.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ending(Arc<AtomicBool>);
+
+impl Ending {
+    /// Whether the caller has to end the process: the first one that asks.
+    pub(crate) fn is_mine(&self) -> bool {
+        !self.0.swap(true, Ordering::SeqCst)
+    }
+
+    /// Goes on if the caller has to end the process, else waits for the other thread to do so.
+    pub(crate) fn take(&self) {
+        if !self.is_mine() {
+            loop {
+                std::thread::park();
+            }
+        }
+    }
+}
 
 /// Whether, and by what, the process was asked to end.
 #[derive(Debug)]

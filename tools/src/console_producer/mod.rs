@@ -7,7 +7,7 @@ use crate::args::Args;
 use crate::data::producer::{Listener, Outcome, Producer};
 use crate::failure::Failure;
 use crate::frame;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Ending, Interrupt};
 use crate::output::{Output, complain};
 use kraft::env::Env;
 pub(crate) use lines::Lines;
@@ -57,49 +57,62 @@ fn produce(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let options = Options::read(args, env)?;
     let lost = Arc::new(Lost::default());
     let producer = Arc::new(Producer::explaining(&options.properties, lost.clone())?);
-    // Whoever types ends the input, or interrupts; then all that was typed is still sent.
-    let (flushed, seen) = (producer.clone(), lost.clone());
-    Interrupt::listen(move |code| {
-        flushed.flush();
-        std::process::exit(i32::from(if seen.is_none() { code } else { 1 }));
+    // Whoever types ends the input, or interrupts; then all that was sent is still stored.
+    let ending = Ending::default();
+    let (flushed, seen, first) = (producer.clone(), lost.clone(), ending.clone());
+    let interrupt = Interrupt::listen(move |code| {
+        if first.is_mine() {
+            flushed.flush();
+            std::process::exit(i32::from(if seen.is_none() { code } else { 1 }));
+        }
     })?;
-    let sent = send_all(&options, &producer, &lost, out);
+    let sending = Sending { options: &options, producer: &producer, lost: &lost };
+    let sent = sending.all(&interrupt, out);
+    ending.take();
     producer.flush();
     sent?;
     // A lost record was told of. Apache Kafka's tool exits with 0 all the same, unless with --sync.
-    if lost.is_none() { Ok(()) } else { Err(Failure::Exit(1)) }
+    match if lost.is_none() { interrupt.code() } else { Some(1) } {
+        Some(code) => Err(Failure::Exit(code)),
+        None => Ok(()),
+    }
 }
 
-fn send_all(
-    options: &Options,
-    producer: &Producer<()>,
-    lost: &Lost,
-    out: &mut Output,
-) -> Result<(), Failure> {
-    let prompts = io::stdin().is_terminal() && io::stdout().is_terminal();
-    let mut lines = Lines::of(io::stdin().lock());
-    for number in 1.. {
-        if prompts {
-            out.bytes(b">")?;
-            out.flush()?;
-        }
-        let line = lines
-            .next()
-            .map_err(|error| Failure::told(format_args!("cannot read standard input: {error}")))?;
-        let Some(line) = line else { break };
-        let record = options.reader.record(&line, number).map_err(Failure::Told)?;
-        if number == 1 {
-            producer.await_topic(&options.topic)?;
-        }
-        if let Err((why, ())) = producer.send(&options.topic, &record, ()) {
-            lost.tell(&options.topic, record.key, record.value, &why);
-        }
-        if options.sync {
-            producer.flush();
-            if !lost.is_none() {
-                return Err(Failure::Exit(1));
+struct Sending<'a> {
+    options: &'a Options,
+    producer: &'a Producer<()>,
+    lost: &'a Lost,
+}
+
+impl Sending<'_> {
+    /// Sends what is read until there is no more, or the tool is asked to end.
+    fn all(&self, interrupt: &Interrupt, out: &mut Output) -> Result<(), Failure> {
+        let Sending { options, producer, lost } = *self;
+        let prompts = io::stdin().is_terminal() && io::stdout().is_terminal();
+        let mut lines = Lines::of(io::stdin().lock());
+        for number in 1.. {
+            if prompts {
+                out.bytes(b">")?;
+                out.flush()?;
+            }
+            let line = lines.next().map_err(|error| {
+                Failure::told(format_args!("cannot read standard input: {error}"))
+            })?;
+            let Some(line) = line.filter(|_| interrupt.code().is_none()) else { break };
+            let record = options.reader.record(&line, number).map_err(Failure::Told)?;
+            if number == 1 {
+                producer.await_topic(&options.topic)?;
+            }
+            if let Err((why, ())) = producer.send(&options.topic, &record, ()) {
+                lost.tell(&options.topic, record.key, record.value, &why);
+            }
+            if options.sync {
+                producer.flush();
+                if !lost.is_none() {
+                    return Err(Failure::Exit(1));
+                }
             }
         }
+        Ok(())
     }
-    Ok(())
 }

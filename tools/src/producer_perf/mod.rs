@@ -8,7 +8,7 @@ use crate::args::Args;
 use crate::data::producer::{Listener, Outcome, Producer, ToSend};
 use crate::failure::Failure;
 use crate::frame;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Ending, Interrupt};
 use crate::output::{Output, complain};
 use crate::throttle::Throttle;
 use kraft::env::{Clock, Env};
@@ -79,7 +79,14 @@ impl Tally {
 
 fn perform(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let options = Options::read(args, env, out)?;
-    let interrupt = Interrupt::listen(drop)?;
+    // While nothing is sent, nothing is to be waited for.
+    let ending = Ending::default();
+    let first = ending.clone();
+    let interrupt = Interrupt::listen(move |code| {
+        if first.is_mine() {
+            std::process::exit(i32::from(code));
+        }
+    })?;
     let all = Stats::new(options.count, options.interval_ms, false, env.clock.wall_ms());
     let state = State { all, steady: None, lines: Vec::new(), lost: 0 };
     let tally = Arc::new(Tally { clock: env.clock.clone(), state: Mutex::new(state) });
@@ -88,6 +95,7 @@ fn perform(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
         producer.init_transactions()?;
     }
     producer.await_topic(&options.topic)?;
+    ending.take();
     if 0 < options.warmup {
         out.line(format_args!(
             "Warmup first {} records. Steady state results will print after the complete test \
@@ -100,11 +108,12 @@ fn perform(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     tally.state.lock().all = Stats::new(options.count, options.interval_ms, false, now_ms);
     let mut sending =
         Sending { options: &options, env, producer: &producer, tally: &tally, begun_ms: None };
-    sending.all(&interrupt, out)?;
+    let mut told = sending.all(&interrupt, out);
+    // What was sent is stored, whoever listens.
     while !producer.flush_for(STEP) {
-        tally.tell(out)?;
+        told = told.and_then(|()| tally.tell(out));
     }
-    tally.tell(out)?;
+    told.and_then(|()| tally.tell(out))?;
     summary(&options, env, &tally, out)?;
     let lost = tally.state.lock().lost;
     if 0 < lost {

@@ -8,7 +8,7 @@ use crate::client::{Client, block_on};
 use crate::console_producer::Lines;
 use crate::data::producer::{Listener, Outcome, Producer, ToSend};
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::interrupt::{Ending, Interrupt};
 use crate::output::{Output, complain};
 use crate::properties::Properties;
 use clap::Args;
@@ -78,29 +78,30 @@ impl Produce {
         }
         let tally = Arc::new(Tally::default());
         let producer = Arc::new(Producer::explaining(&properties, tally.clone())?);
-        // Who interrupts does not lose what was read by then.
-        let flushed = producer.clone();
-        Interrupt::listen(move |code| {
-            flushed.flush();
-            std::process::exit(i32::from(code));
+        // Who interrupts does not lose what was sent by then.
+        let ending = Ending::default();
+        let (first, flushed, counted) = (ending.clone(), producer.clone(), tally.clone());
+        let (topic, mut said) = (self.topic.clone(), output.clone());
+        let interrupt = Interrupt::listen(move |code| {
+            if first.is_mine() {
+                let told = end(&flushed, &counted, &topic, &mut said);
+                let is_well = told.and_then(|()| said.flush()).is_ok();
+                std::process::exit(i32::from(if is_well { code } else { 1 }));
+            }
         })?;
+        let sending = Sending { asked: self, producer: &producer, tally: &tally };
         let sent = match self.file.as_ref().filter(|path| path.as_os_str() != "-") {
             Some(path) => {
                 let (file, bar) = open(path, env)?;
-                let sent = self.send_all(BufReader::new(bar.wrap_read(file)), &producer, &tally);
+                let sent = sending.all(BufReader::new(bar.wrap_read(file)), &interrupt);
                 bar.finish_and_clear();
                 sent
             }
-            None => self.send_all(io::stdin().lock(), &producer, &tally),
+            None => sending.all(io::stdin().lock(), &interrupt),
         };
-        producer.flush();
-        let stored = tally.stored.load(Ordering::Relaxed);
-        output.line(format!("{stored} records are stored in {}", self.topic))?;
-        match (sent, tally.lost.load(Ordering::Relaxed)) {
-            (Ok(()), 0) => Ok(()),
-            (Ok(()), lost) => Err(Failure::Told(format!("{lost} records are not stored"))),
-            (Err(why), _) => Err(why),
-        }
+        ending.take();
+        sent.and(end(&producer, &tally, &self.topic, output))?;
+        interrupt.code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
     }
 
     /// The topic must be there, unless the brokers make what is missing.
@@ -119,27 +120,6 @@ impl Produce {
         }
     }
 
-    fn send_all(
-        &self,
-        from: impl io::BufRead,
-        producer: &Producer<()>,
-        tally: &Tally,
-    ) -> Result<(), Failure> {
-        let mut lines = Lines::of(from);
-        let unread = |error| Failure::told(format_args!("cannot read the records: {error}"));
-        for number in 1_u64.. {
-            let Some(line) = lines.next().map_err(unread)? else { break };
-            let record = self.record(&line, number)?;
-            if number == 1 {
-                producer.await_topic(&self.topic)?;
-            }
-            if let Err((why, ())) = producer.send(&self.topic, &record, ()) {
-                tally.lose(&why);
-            }
-        }
-        Ok(())
-    }
-
     fn record<'a>(&'a self, line: &'a [u8], number: u64) -> Result<ToSend<'a>, Failure> {
         let (key, value) = match &self.key_separator {
             None => (None, line),
@@ -153,6 +133,50 @@ impl Produce {
         let headers =
             self.header.iter().map(|(name, value)| (name.as_str(), Some(value.as_bytes())));
         Ok(ToSend { key, value: Some(value), headers: headers.collect(), timestamp_ms: None })
+    }
+}
+
+/// Waits for what was sent, and says what became of it.
+fn end(
+    producer: &Producer<()>,
+    tally: &Tally,
+    topic: &str,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    producer.flush();
+    let stored = tally.stored.load(Ordering::Relaxed);
+    output.line(format!("{stored} records are stored in {topic}"))?;
+    match tally.lost.load(Ordering::Relaxed) {
+        0 => Ok(()),
+        lost => Err(Failure::Told(format!("{lost} records are not stored"))),
+    }
+}
+
+/// What is sent, and to where.
+struct Sending<'a> {
+    asked: &'a Produce,
+    producer: &'a Producer<()>,
+    tally: &'a Tally,
+}
+
+impl Sending<'_> {
+    /// Sends what is read until there is no more, or the tool is asked to end.
+    fn all(&self, from: impl io::BufRead, interrupt: &Interrupt) -> Result<(), Failure> {
+        let Sending { asked, producer, tally } = *self;
+        let mut lines = Lines::of(from);
+        let unread = |error| Failure::told(format_args!("cannot read the records: {error}"));
+        for number in 1_u64.. {
+            let line = lines.next().map_err(unread)?;
+            let Some(line) = line.filter(|_| interrupt.code().is_none()) else { break };
+            let record = asked.record(&line, number)?;
+            if number == 1 {
+                producer.await_topic(&asked.topic)?;
+            }
+            if let Err((why, ())) = producer.send(&asked.topic, &record, ()) {
+                tally.lose(&why);
+            }
+        }
+        Ok(())
     }
 }
 

@@ -154,30 +154,14 @@ fn produce(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
         out.flush()
     };
     tell(out, "startup_complete", Vec::new())?;
-    let throttle = Throttle::begin(options.throughput, env);
-    let mut created_ms = options.created_ms;
-    let mut sent = 0;
-    while options.count != Some(sent) && interrupt.code().is_none() {
-        let key = options.keys.map(|keys| (sent % keys).to_string());
-        let value = match options.prefix {
-            Some(prefix) => format!("{prefix}.{sent}"),
-            None => sent.to_string(),
-        };
-        let (key, value) = (key.as_deref().map(str::as_bytes), Some(value.as_bytes()));
-        let record = ToSend { key, value, timestamp_ms: created_ms, ..ToSend::default() };
-        created_ms = created_ms.map(|ms| ms + env.clock.wall_ms() - begun_ms);
-        sent += 1;
-        if let Err((why, ())) = producer.send(&options.topic, &record, ()) {
-            let line = log.lost(&options.topic, (key, value), &why);
-            log.state.lock().lines.push(line);
-        }
-        log.tell(out)?;
-        throttle.wait(sent, env, &interrupt);
-    }
+    let mut sending = Sending { options: &options, env, producer: &producer, log: &log, sent: 0 };
+    let mut told = sending.all(begun_ms, &interrupt, out);
+    let sent = sending.sent;
+    // What was sent is stored, whoever listens.
     while !producer.flush_for(STEP) {
-        log.tell(out)?;
+        told = told.and_then(|()| log.tell(out));
     }
-    log.tell(out)?;
+    told.and_then(|()| log.tell(out))?;
     tell(out, "shutdown_complete", Vec::new())?;
     let acked = log.state.lock().acked;
     #[expect(clippy::cast_precision_loss, reason = "counts of a run are far below 2^53")]
@@ -193,4 +177,45 @@ fn produce(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     ];
     tell(out, "tool_data", more)?;
     interrupt.code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
+}
+
+struct Sending<'a> {
+    options: &'a Options,
+    env: &'a Env,
+    producer: &'a Producer<()>,
+    log: &'a Log,
+    /// Records that were sent.
+    sent: u64,
+}
+
+impl Sending<'_> {
+    /// Sends until there is enough, or the tool is asked to end, or nobody listens any more.
+    fn all(
+        &mut self,
+        begun_ms: i64,
+        interrupt: &Interrupt,
+        out: &mut Output,
+    ) -> Result<(), Failure> {
+        let Sending { options, env, producer, log, .. } = *self;
+        let throttle = Throttle::begin(options.throughput, env);
+        let mut created_ms = options.created_ms;
+        while options.count != Some(self.sent) && interrupt.code().is_none() {
+            let key = options.keys.map(|keys| (self.sent % keys).to_string());
+            let value = match options.prefix {
+                Some(prefix) => format!("{prefix}.{}", self.sent),
+                None => self.sent.to_string(),
+            };
+            let (key, value) = (key.as_deref().map(str::as_bytes), Some(value.as_bytes()));
+            let record = ToSend { key, value, timestamp_ms: created_ms, ..ToSend::default() };
+            created_ms = created_ms.map(|ms| ms + env.clock.wall_ms() - begun_ms);
+            self.sent += 1;
+            if let Err((why, ())) = producer.send(&options.topic, &record, ()) {
+                let line = log.lost(&options.topic, (key, value), &why);
+                log.state.lock().lines.push(line);
+            }
+            log.tell(out)?;
+            throttle.wait(self.sent, env, interrupt);
+        }
+        Ok(())
+    }
 }
