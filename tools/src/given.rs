@@ -48,7 +48,8 @@ pub(crate) fn client(
 /// Properties of what reads lines or prints records, whose values are kept to the blank: a
 /// separator may be one.
 pub(crate) fn exact(env: &Env, file: Option<&str>, single: &[&str]) -> Result<Properties, Failure> {
-    let mut found = properties::read(env, file, &[])?;
+    let mut found =
+        file.map_or_else(|| Ok(Properties::new()), |file| properties::read_exact(env, file))?;
     for text in single {
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
         found.insert(name.to_owned(), value.to_owned());
@@ -59,4 +60,42 @@ pub(crate) fn exact(env: &Env, file: Option<&str>, single: &[&str]) -> Result<Pr
 /// Whether a property is `true`.
 pub(crate) fn is_true(properties: &Properties, name: &str) -> bool {
     properties.get(name).is_some_and(|it| it.trim().eq_ignore_ascii_case("true"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kraft::env::os;
+    use std::path::Path;
+    use storage::disk::replace;
+
+    #[test]
+    fn a_value_keeps_its_blanks_as_in_java() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let path = dir.path().join("formatter.properties").display().to_string();
+        let env = os::env();
+        let text = b"key.separator = -> \nline.separator=\\n \t\nheaders.separator=\\ \n\
+                     null.literal:\\u0020none\\t\nprint.key  true \nempty =\n\
+                     long=one \\\n   two \\\r\n\ttre \n! no=1\n # no=2\nnone\n";
+        replace(&*env.disk, Path::new(&path), text).unwrap();
+        let found = exact(&env, Some(&path), &["given= x "]).unwrap();
+        for (name, want) in [
+            ("key.separator", "-> "),
+            ("line.separator", "\n \t"),
+            ("headers.separator", " "),
+            ("null.literal", " none\t"),
+            ("print.key", "true "),
+            ("empty", ""),
+            ("long", "one two tre "),
+            ("none", ""),
+            ("given", " x "),
+        ] {
+            assert_eq!(found.get(name).map(String::as_str), Some(want), "{name}");
+        }
+        assert_eq!(found.len(), 9, "{found:?}");
+        assert!(is_true(&found, "print.key"));
+        // A setting of a client has none.
+        let settings = properties::read(&env, Some(&path), &[]).unwrap();
+        assert_eq!(settings.get("key.separator").map(String::as_str), Some("->"));
+    }
 }

@@ -33,17 +33,27 @@ pub fn read(env: &Env, file: Option<&str>, more: &[&str]) -> Result<Properties, 
     Ok(found)
 }
 
-/// Reads a file of properties.
+/// Reads a file of properties, without the blanks around values, which Kafka's settings pass over.
 ///
 /// # Errors
 /// It cannot be read, or has a line that is no property.
 pub(crate) fn read_file(env: &Env, file: &str) -> Result<Properties, Failure> {
+    let found = read_exact(env, file)?;
+    Ok(found.into_iter().map(|(name, value)| (name, value.trim().to_owned())).collect())
+}
+
+/// The same, with the blanks around a value that Java keeps: all behind it, and before it those that
+/// are escaped.
+///
+/// # Errors
+/// As of [`read_file`].
+pub(crate) fn read_exact(env: &Env, file: &str) -> Result<Properties, Failure> {
     let unreadable = |error| Failure::Told(format!("cannot read {file}: {error}"));
     let open = env.disk.open_input(Path::new(file)).map_err(unreadable)?;
     let bytes = read_whole(&*open, FILE_BYTES_MAX).map_err(unreadable)?;
     let lines = properties::parse(&bytes)
         .map_err(|bad| Failure::Told(format!("{file}:{}: {}", bad.line, bad.why)))?;
-    Ok(lines.into_iter().map(|line| (line.name, line.value.trim().to_owned())).collect())
+    Ok(lines.into_iter().map(|line| (line.name, line.value)).collect())
 }
 
 /// What asks for TLS or SASL is never sent in plain.

@@ -148,6 +148,9 @@ fn a_consumer_that_is_interrupted_tells_its_total_and_commits() {
         assert!(err.contains(&format!("Processed a total of {lines} messages")), "{err}");
         // The second member goes on where the first was.
         assert_eq!(line, if code == 130 { "one\ntwo\n" } else { "three\n" });
+        let committed = compat_tests::admin::committed(broker.port, "g");
+        let want = if code == 130 { 2 } else { 3 };
+        assert_eq!(committed.into_values().collect::<Vec<_>>(), [want]);
     }
 }
 
@@ -346,5 +349,36 @@ fn a_group_has_committed_what_was_printed_and_no_more() {
         assert_eq!(all, want, "{protocol}");
         let committed = compat_tests::admin::committed(broker.port, protocol);
         assert_eq!(committed.values().copied().collect::<Vec<_>>(), [15], "{protocol}");
+    }
+}
+
+#[test]
+fn separators_of_a_file_keep_their_blanks() {
+    let dir = TempDir::new().unwrap();
+    let broker = Broker::start(dir.path(), "");
+    let server = broker.bootstrap();
+    let file = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let reader = "parse.key=true \nparse.headers : true\nkey.separator=-> \n\
+                  headers.delimiter=\\t\nheaders.separator=\\ \nnull.marker  NUL";
+    let reader = file("reader.properties", reader);
+    let lines = b"a:1 b:2\tkey-> value\nc:NUL\tNUL-> \n";
+    let to = |topic| ["--bootstrap-server", &server, "--topic", topic, "--reader-config", &reader];
+    ours("kafka-console-producer", &to("ours"), lines);
+    theirs_produce(&to("theirs"), lines);
+    let formatter = "print.key=true\t\nprint.headers=true\nkey.separator:\\u0020|\\t\n\
+                     line.separator=;\\n \\\n    .\nheaders.separator=\\   \nnull.literal =  none ";
+    let formatter = file("formatter.properties", formatter);
+    let mut java = JavaTools::start();
+    for topic in ["ours", "theirs"] {
+        let front = ["--bootstrap-server", &server, "--topic", topic, "--partition", "0"];
+        let more = ["--from-beginning", "--max-messages", "2", "--formatter-config", &formatter];
+        let args = [&front[..], &more].concat();
+        let want = "a:1   b:2 |\tkey |\tvalue;\n .c:none  |\tnone  |\t;\n .";
+        assert_eq!(ours("kafka-console-consumer", &args, b""), want, "{topic}");
+        assert_eq!(theirs(&mut java, "kafka-console-consumer", &args), want, "{topic}");
     }
 }
