@@ -2,6 +2,7 @@
 //! equal output and exit codes but for the rows of `docs/differences.tsv`.
 
 mod dumps;
+mod ends;
 mod normal;
 mod records;
 mod world;
