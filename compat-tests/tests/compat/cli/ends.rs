@@ -9,6 +9,8 @@ use nix::unistd::Pid;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -172,12 +174,22 @@ fn partitions_change_hands_without_a_record_twice_or_missing() {
     assert!(numbers.iter().copied().eq(0..COUNT), "{} lines", numbers.len());
 }
 
-/// Writes numbers as fast as they are taken, until nobody takes them.
-fn feed(mut to: ChildStdin) -> JoinHandle<()> {
-    std::thread::spawn(move || {
-        let mut numbers = 0_u64..;
-        while numbers.next().is_some_and(|number| writeln!(to, "{number}").is_ok()) {}
-    })
+/// Writes numbers faster than they are taken, until nobody takes them; counts them.
+fn feed(mut to: ChildStdin) -> (Arc<AtomicU64>, JoinHandle<()>) {
+    const AT_ONCE: u64 = 10_000;
+    let count = Arc::new(AtomicU64::new(0));
+    let counted = count.clone();
+    let feeding = std::thread::spawn(move || {
+        loop {
+            let first = counted.fetch_add(AT_ONCE, Ordering::SeqCst);
+            let lines: String =
+                (first..first + AT_ONCE).map(|number| format!("{number}\n")).collect();
+            if to.write_all(lines.as_bytes()).is_err() {
+                return;
+            }
+        }
+    });
+    (count, feeding)
 }
 
 #[test]
@@ -194,13 +206,16 @@ fn a_producer_that_is_interrupted_ends_and_stores_what_it_has_sent() {
                 tool => vec![tool, "--bootstrap-server", &server, "--topic", &topic],
             };
             let mut child = command(&words).spawn().unwrap();
-            let feeding = feed(child.stdin.take().unwrap());
+            let (count, feeding) = feed(child.stdin.take().unwrap());
             until("something is stored", SOON, || (0 < end(&server, &topic)).then_some(()));
             signal(&child, came);
+            let fed = count.load(Ordering::SeqCst);
             assert_eq!(code(&mut child), Some(want), "{tool}");
             feeding.join().unwrap();
             let told = said(child.stdout.take().unwrap());
             let stored = end(&server, &topic);
+            // What it may take until it has heard of the signal is far less than that.
+            assert!(stored < fed + 1_000_000, "{tool}: {stored} of {fed} and what came behind");
             if tool == "produce" {
                 assert_eq!(told, format!("{stored} records are stored in {topic}\n"));
             }
