@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+/// The one variable that says something by a blank or an end of line.
+pub(super) const SEPARATOR: &str = "KAFKA_CREATE_TOPICS_SEPARATOR";
+
 /// Variables by their names. Of a process they may bear names that no shell could set, such as
 /// `KAFKA_LISTENER_NAME_X_SCRAM-SHA-256_SASL_JAAS_CONFIG`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +25,8 @@ impl Environment {
     /// that Kubernetes and container links hand to everybody.
     pub fn of(pairs: impl IntoIterator<Item = (String, String)>) -> Environment {
         let says = |(name, value): &(String, String)| {
-            !matches!(value.trim(), "" | "null") && !is_service_link(name, value)
+            let said = if name == SEPARATOR { value } else { value.trim() };
+            !matches!(said, "" | "null") && !is_service_link(name, value)
         };
         Environment { variables: pairs.into_iter().filter(says).collect() }
     }
@@ -80,6 +84,8 @@ mod tests {
     #[test]
     fn what_says_nothing_is_left_out() {
         check("A=\nB=null\nC= \nD=0", &[("D", "0")]);
+        check("KAFKA_CREATE_TOPICS_SEPARATOR= ", &[("KAFKA_CREATE_TOPICS_SEPARATOR", " ")]);
+        check("KAFKA_CREATE_TOPICS_SEPARATOR=", &[]);
         check(
             "KAFKA_PORT=tcp://10.0.0.1:9092\nKAFKA_SERVICE_HOST=10.0.0.1\nKAFKA_SERVICE_PORT=9092\n\
              KAFKA_SERVICE_PORT_CLIENT=9092\nKAFKA_PORT_9092_TCP_ADDR=10.0.0.1\n\

@@ -3,6 +3,7 @@
 mod apache;
 mod bitnami;
 mod confluent;
+mod create_topics;
 pub mod data_dir;
 mod defaults;
 pub mod env_file;

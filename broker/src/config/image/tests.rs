@@ -161,7 +161,8 @@ fn values_that_stand_in_files() {
 
 #[test]
 fn wurstmeister() {
-    let check = |env, want: &[&str], notes: &[&str]| check(Image::Wurstmeister, env, want, notes);
+    let check =
+        |env: &str, want: &[&str], notes: &[&str]| check(Image::Wurstmeister, env, want, notes);
     check(
         "KAFKA_ADVERTISED_PORT=9092; KAFKA_A__B=1",
         &["a..b=1 (KAFKA_A__B)", "advertised.port=9092 (KAFKA_ADVERTISED_PORT)"],
@@ -177,6 +178,15 @@ fn wurstmeister() {
         &["highwater.create.topics=a:1:1:compact+delete (KAFKA_CREATE_TOPICS)"],
         &[],
     );
+    for separator in ["\"\\n\"", "'\n'", "\"\\$'\\n'\"", "' \n'"] {
+        check(
+            &format!(
+                "KAFKA_CREATE_TOPICS='a:1:1\n b:2:1\n'; KAFKA_CREATE_TOPICS_SEPARATOR={separator}"
+            ),
+            &["highwater.create.topics=a:1:1,b:2:1 (KAFKA_CREATE_TOPICS)"],
+            &[],
+        );
+    }
     check(
         "KAFKA_PROTOCOL_NAME=SASL_SSL; KAFKA_ADVERTISED_PROTOCOL_NAME=PLAINTEXT",
         &["security.inter.broker.protocol=SASL_SSL (KAFKA_PROTOCOL_NAME)"],

@@ -1,7 +1,8 @@
 //! The image `wurstmeister/kafka`.
 
 use super::apache::pass_over;
-use super::environment::Environment;
+use super::create_topics::list;
+use super::environment::{Environment, SEPARATOR};
 use super::names::plain;
 use super::said::{Said, Void};
 use protocol::config::net::NetConfig;
@@ -20,7 +21,7 @@ pub(super) const COMMANDS: [(&str, &str); 4] = [
 
 /// What steers the start script of the image.
 const SCRIPT: [&str; 5] = [
-    "KAFKA_CREATE_TOPICS_SEPARATOR",
+    SEPARATOR,
     "KAFKA_ADVERTISED_PROTOCOL_NAME",
     "KAFKA_PROTOCOL_NAME",
     "KAFKA_DEBUG",
@@ -70,11 +71,8 @@ pub(super) fn read(env: &Environment) -> Said {
     let mut said = Said::default();
     said.take_log_levels(env);
     if let Some(topics) = env.get("KAFKA_CREATE_TOPICS") {
-        let separator = env.get("KAFKA_CREATE_TOPICS_SEPARATOR").unwrap_or(",");
-        // Where commas do not stand between topics, they do between cleanup policies.
-        let topics: Vec<String> =
-            topics.split(separator).map(|topic| topic.trim().replace(',', "+")).collect();
-        said.set(StartConfig::create_topics().name, &topics.join(","), "KAFKA_CREATE_TOPICS");
+        let topics = list(topics, env.get(SEPARATOR).unwrap_or(","));
+        said.set(StartConfig::create_topics().name, &topics, "KAFKA_CREATE_TOPICS");
     }
     for (variable, value) in env.iter() {
         let Some(name) = variable.strip_prefix("KAFKA_") else { continue };
@@ -88,7 +86,7 @@ pub(super) fn read(env: &Environment) -> Said {
             {
                 said.set(NetConfig::security_inter_broker_protocol().name, value, variable);
             }
-            true if variable.ends_with("_SEPARATOR") => {}
+            true if variable == SEPARATOR => {}
             true => said.pass_over(variable, Void::Script),
             false => said.set(&plain(name), value, variable),
         }
