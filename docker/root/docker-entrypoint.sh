@@ -20,6 +20,11 @@ case ${NODE_ROLE:-} in
   ?*) export KAFKA_PROCESS_ROLES=${KAFKA_PROCESS_ROLES:-$NODE_ROLE} ;;
 esac
 
+# The topic that a command is for.
+need() { # USAGE [TOPIC]
+  [ -n "${2:-}" ] || { echo "$1" >&2; exit 1; }
+}
+
 command=${1:-start}
 [ $# = 0 ] || shift
 at=(--bootstrap-server "${KAFKA_BROKER:-localhost:9092}")
@@ -29,30 +34,35 @@ case $command in
       /opt/kafka/config/server.properties KAFKA /kafka/data
     serve /opt/kafka/config/server.properties ;;
   create-topic)
+    usage='create-topic [-p PARTITIONS] [-r REPLICAS] [-c CLEANUP.POLICY] TOPIC'
     partitions=1 replicas=1 config=()
     while getopts :p:r:c: option; do
       case $option in
         p) partitions=$OPTARG ;;
         r) replicas=$OPTARG ;;
         c) config=(--config "cleanup.policy=$OPTARG") ;;
-        *) echo "create-topic [-p PARTITIONS] [-r REPLICAS] [-c CLEANUP.POLICY] TOPIC" >&2; exit 1 ;;
+        *) need "$usage" ;;
       esac
     done
     shift $((OPTIND - 1))
+    need "$usage" "$@"
     exec kafka-topics "${at[@]}" --create --topic "$1" --partitions "$partitions" \
       --replication-factor "$replicas" "${config[@]}" ;;
   list-topics) exec kafka-topics "${at[@]}" --list ;;
   watch-topic)
-    from=() key=()
+    usage='watch-topic [-a] [-k] [-m MINIMUM-OF-BYTES] TOPIC [OPTION-OF-KAFKA-CONSOLE-CONSUMER...]'
+    options=()
     while getopts :akm: option; do
       case $option in
-        a) from=(--from-beginning) ;;
-        k) key=(--property print.key=true) ;;
-        m) from+=(--max-messages "$OPTARG") ;;
-        *) echo "watch-topic [-a] [-k] [-m MESSAGES] TOPIC" >&2; exit 1 ;;
+        a) options+=(--from-beginning) ;;
+        k) options+=(--formatter-property print.key=true) ;;
+        # A fetch waits for so many bytes.
+        m) options+=(--command-property "fetch.min.bytes=$OPTARG") ;;
+        *) need "$usage" ;;
       esac
     done
     shift $((OPTIND - 1))
-    exec kafka-console-consumer "${at[@]}" --topic "$1" "${from[@]}" "${key[@]}" ;;
+    need "$usage" "$@"
+    exec kafka-console-consumer "${at[@]}" --topic "$1" "${options[@]}" "${@:2}" ;;
   *) exec "$command" "$@" ;;
 esac

@@ -15,5 +15,7 @@ mod health;
 mod homes;
 mod modules;
 mod networks;
+mod scripts;
 mod shape;
+mod stage;
 mod testcontainers;

@@ -44,11 +44,13 @@ pub fn look(disk: &dyn Disk, dir: &Path) -> Result<Found, OpenError> {
     }
 }
 
-/// Whether an entry is what a file system, a lock, or a format that was interrupted leaves behind.
+/// Whether an entry is what a file system, a lock, an image, or a format that was interrupted leaves
+/// behind.
 fn is_nothing(disk: &dyn Disk, dir: &Path, entry: &Entry) -> io::Result<bool> {
     Ok(match entry.name.as_str() {
         "lost+found" => entry.is_dir,
-        LOCK | "meta.properties.tmp" => !entry.is_dir,
+        // The last is the mark of Bitnami's entry point in a volume, set before a broker starts.
+        LOCK | "meta.properties.tmp" | ".user_scripts_initialized" => !entry.is_dir,
         // The first snapshot is written before `meta.properties`; it holds no one's data.
         METADATA_DIR if entry.is_dir => {
             disk.list(&dir.join(METADATA_DIR))?.iter().all(|inner| is_first_snapshot(&inner.name))

@@ -66,7 +66,7 @@ fn what_holds_anything_is_not_formatted_and_not_touched() {
     let snapshot = "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint";
     for names in [
         &["lost+found/"][..],
-        &[".lock", "meta.properties.tmp"],
+        &[".lock", "meta.properties.tmp", ".user_scripts_initialized"],
         &["__cluster_metadata-0/"],
         &[snapshot],
         &[snapshot, "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint.part"],

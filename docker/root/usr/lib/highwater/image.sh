@@ -24,7 +24,8 @@ properties_at() { # FILE
 # The folder below a mount that has data already; else the one that is usual there.
 data_below() { # MOUNT USUAL
   local dir found=
-  for dir in "$1" "$1"/data "$1"/kafka/data "$1"/kafka-logs "$1"/kafka-logs-*; do
+  # Debezium's image has a folder for each id of a node.
+  for dir in "$1" "$1"/data "$1"/kafka/data "$1"/kafka-logs "$1"/kafka-logs-* "$1"/[0-9]* "$1"/data/[0-9]*; do
     [ -f "$dir/meta.properties" ] || continue
     # Of several nobody knows which is meant.
     [ -z "$found" ] || { printf '%s\n' "$2"; return; }
@@ -52,9 +53,30 @@ data_dir() { # DEFAULT
   printf '%s\n' "$1"
 }
 
-# Whether a properties file sets the key.
-sets() { # FILE KEY
-  [ -f "$1" ] && grep -Eq "^[[:space:]]*${2//./\\.}[[:space:]]*[=:]" "$1"
+# The environment, a variable a line, whatever its value holds; with names that bash cannot have, too.
+variables() {
+  env -0 | tr '\n\0' ' \n'
+}
+
+# Whether a variable whose name fits says something: what is empty or `null` does not.
+says() { # PATTERN
+  variables | grep -E "^($1)=" | grep -Evq '^[^=]*=([[:space:]]*|null)$'
+}
+
+# What a properties file says of a key, the last line counting; fails where it says nothing of it.
+said() { # FILE KEY
+  local key="^[[:space:]]*${2//./\\.}([[:space:]]*[=:][[:space:]]*|[[:space:]]+|\$)" line value= found=
+  [ -f "$1" ] || return 1
+  while IFS= read -r line || [ -n "$line" ]; do
+    [[ ! $line =~ $key ]] || { found=yes value=${line:${#BASH_REMATCH[0]}}; }
+  done < "$1"
+  [ -n "$found" ] && printf '%b\n' "$value"
+}
+
+# The directories of log.dirs, one a line: blanks and ends of lines around the commas are not theirs.
+log_dirs() { # FILE
+  { said "$1" log.dirs || said "$1" log.dir || true; } | tr ',' '\n' |
+    sed 's/^[[:space:]]*//; s/[[:space:]]*$//; /^$/d'
 }
 
 # Writes the properties that the environment asks for by the rules of an image, over those of the
@@ -62,7 +84,8 @@ sets() { # FILE KEY
 write_properties() { # IMAGE MOUNTED FILE PREFIX DEFAULT-DATA-DIR
   local image=$1 mounted=$2 file prefix=$4 default=$5 dir text
   file=$(properties_at "$3")
-  if ! env | grep -Eq "^(KAFKA|$prefix)_LOG_DIRS?=" && ! sets "$mounted" log.dirs && ! sets "$mounted" log.dir; then
+  if ! says "(KAFKA|$prefix)_LOG_DIRS?" && ! said "$mounted" log.dirs >/dev/null &&
+      ! said "$mounted" log.dir >/dev/null; then
     dir=$(data_dir "$default")
     export "${prefix}_LOG_DIRS=$dir"
     echo "Data in $dir"

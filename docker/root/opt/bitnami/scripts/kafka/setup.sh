@@ -4,6 +4,22 @@ set -o errexit -o nounset
 . /usr/lib/highwater/image.sh
 write_properties bitnami /bitnami/kafka/config/server.properties \
   /opt/bitnami/kafka/config/server.properties KAFKA_CFG /bitnami/kafka/data
-for script in /docker-entrypoint-initdb.d/*.sh; do
-  [ ! -f "$script" ] || if [ -x "$script" ]; then "$script"; else . "$script"; fi
+
+# The volume that holds the data, which is where what was done once is remembered.
+volume() {
+  local dir
+  dir=$(log_dirs "$(properties_at /opt/bitnami/kafka/config/server.properties)" | head -n 1)
+  while [[ $dir == */* ]] && ! is_mount "$dir"; do dir=${dir%/*}; done
+  case $dir in /bitnami | [!/]* | '') dir=/bitnami/kafka ;; esac
+  printf '%s\n' "$dir"
+}
+
+# Scripts run once in the life of the data. That image's own mark counts, wherever the data is now.
+scripts=(/docker-entrypoint-initdb.d/*.sh)
+mark=$(volume)/.user_scripts_initialized
+[ -f "${scripts[0]}" ] && [ ! -f "$mark" ] && [ ! -f /bitnami/kafka/.user_scripts_initialized ] || exit 0
+for script in "${scripts[@]}"; do
+  if [ -x "$script" ]; then "$script"; else . "$script"; fi
 done
+touch "$mark" ||
+  echo "The scripts of /docker-entrypoint-initdb.d will run again, since $mark cannot be written" >&2
