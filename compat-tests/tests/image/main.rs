@@ -15,6 +15,7 @@ mod health;
 mod homes;
 mod modules;
 mod networks;
+mod no_admin_port;
 mod scripts;
 mod shape;
 mod stage;
