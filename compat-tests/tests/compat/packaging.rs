@@ -7,7 +7,7 @@ use compat_tests::wire::Connection;
 use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -183,6 +183,41 @@ fn an_installation_starts_nothing_and_a_broker_that_runs_goes_on_with_the_new_bi
     assert_eq!(bare.asked(), ["disable --now highwater.service", "daemon-reload"]);
     let told = bare.run("dpkg --purge highwater");
     assert!(!bare.has(RECORDS) && !told.contains("records"), "an empty folder goes: {told}");
+}
+
+#[test]
+fn a_link_in_the_place_of_the_records_is_its_makers_and_so_is_what_it_leads_to() {
+    let bare = Bare::unpack();
+    symlink("/srv/records", bare.path(RECORDS)).unwrap();
+    let lives: [&[&str]; 3] = [&[], &["srv/records"], &["srv/records", "srv/records/orders-0"]];
+    for folders in lives {
+        folders.iter().for_each(|name| fs::create_dir_all(bare.path(name)).unwrap());
+        bare.run("dpkg --install /opt/highwater.deb");
+        let told = bare.run("dpkg --purge highwater");
+        let stays =
+            "/var/lib/highwater is a link and stays, as does what it leads to, /srv/records";
+        assert!(told.contains(stays), "{told}");
+        assert_eq!(fs::read_link(bare.path(RECORDS)).unwrap(), Path::new("/srv/records"));
+        folders.iter().for_each(|name| assert!(bare.has(name), "{name}"));
+    }
+    assert!(!bare.has("etc/highwater"));
+}
+
+#[test]
+fn a_mount_in_the_place_of_the_records_stays() {
+    let bare = Bare::unpack();
+    bare.run("dpkg --install /opt/highwater.deb");
+    for (file, told) in [("", false), ("record", true)] {
+        let script = "mount -t tmpfs none \"$0/var/lib/highwater\"
+            [ -z \"$1\" ] || touch \"$0/var/lib/highwater/$1\"
+            exec chroot \"$0\" dpkg --purge highwater";
+        let mut purge = Command::new("unshare");
+        purge.args(["--mount", "sh", "-ec", script]).arg(bare.dir.path()).arg(file);
+        let said = run(&mut purge, LIMIT).ok();
+        assert_eq!(said.contains("the records stay in /var/lib/highwater"), told, "{said}");
+        assert_eq!(bare.stat(RECORDS), "highwater:highwater 750");
+        bare.run("dpkg --install /opt/highwater.deb");
+    }
 }
 
 #[test]
