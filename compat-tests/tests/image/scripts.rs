@@ -214,3 +214,10 @@ fn an_option_without_its_value_ends_the_wait() {
         assert_eq!(said.status.code(), Some(2), "{option}: {said:?}");
     }
 }
+
+#[test]
+fn listeners_are_made_of_what_is_advertised() {
+    let stage = Stage::new();
+    let said = stage.run(&[], &["cub", "listeners", "A://[::1]:1,B://b.c:2,C://:3"]).ok();
+    assert_eq!(said, "A://0.0.0.0:1,B://0.0.0.0:2,C://0.0.0.0:3\n");
+}
