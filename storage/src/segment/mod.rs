@@ -13,6 +13,7 @@ mod outcome;
 pub mod recent;
 mod recover;
 pub mod scan;
+mod transactions;
 
 pub use home::Home;
 pub use outcome::{Damage, Located, Recovered, Trust};
