@@ -165,7 +165,7 @@ fn a_cleaned_segment_says_what_is_left_of_them() {
     end(&log, 1, ControlKind::Abort);
     log.roll(NOW).unwrap();
     // The last batch of a producer stays, and the markers of its transaction with it.
-    (write(&log, 1, 1), end(&log, 1, ControlKind::Commit));
+    assert_eq!((write(&log, 1, 1), end(&log, 1, ControlKind::Commit)), (2, 3));
     log.roll(NOW).unwrap();
     append(&log, 1);
     log.set_high_watermark(5);
