@@ -24,8 +24,8 @@ impl Handler for ListGroups {
         let (groups, client) = (Arc::clone(&ctx.groups), client(from, version));
         Ok(Reply::later(async move {
             let said = groups.ask_all(|| (client.clone(), request.clone()).into()).await;
-            let response = said.map_or_else(|code| Self::refuse(&request, code), listed);
-            Ok(response.into())
+            let listed = said.and_then(listed);
+            Ok(listed.unwrap_or_else(|code| Self::refuse(&request, code)).into())
         }))
     }
 
@@ -34,8 +34,15 @@ impl Handler for ListGroups {
     }
 }
 
-fn listed(said: Vec<Said>) -> ListGroupsResponse {
-    let said = said.into_iter().filter_map(|said| ListGroupsResponse::try_from(said).ok());
-    let groups = said.flat_map(|said| said.groups).collect();
-    ListGroupsResponse::default().with_groups(groups)
+/// A shard that took back what it said has gone, or cannot tell yet what is so.
+fn listed(said: Vec<Said>) -> Result<ListGroupsResponse, ErrorCode> {
+    let mut groups = Vec::new();
+    for said in said.into_iter().filter_map(|said| ListGroupsResponse::try_from(said).ok()) {
+        match ErrorCode::from_code(said.error_code) {
+            Some(ErrorCode::None) => groups.extend(said.groups),
+            Some(ErrorCode::NotCoordinator) => {}
+            code => return Err(code.unwrap_or(ErrorCode::UnknownServerError)),
+        }
+    }
+    Ok(ListGroupsResponse::default().with_groups(groups))
 }

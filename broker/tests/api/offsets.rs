@@ -1,6 +1,8 @@
 //! Committed offsets, and the groups that are listed and deleted with them, on a whole broker.
 
+use super::broker::{Broker, response};
 use super::served::{Served, soon, text};
+use broker::api::Reply;
 use protocol::error::ErrorCode;
 use protocol::messages::find_coordinator_request::FindCoordinatorRequest;
 use protocol::messages::join_group_request::JoinGroupRequestProtocol;
@@ -19,6 +21,7 @@ use protocol::messages::{
     ListGroupsRequest, OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest,
     OffsetFetchResponse,
 };
+use std::sync::Arc;
 
 /// A broker with the topics `t` and `u`, of two partitions each, and the topic of groups.
 async fn broker() -> Served {
@@ -50,6 +53,10 @@ async fn commit(
     group: &str,
     offsets: &[(&str, i32, i64)],
 ) -> OffsetCommitResponse {
+    broker.ask(&commit_request(group, offsets), version).await
+}
+
+fn commit_request(group: &str, offsets: &[(&str, i32, i64)]) -> OffsetCommitRequest {
     let topic = |(name, number, offset): &(&str, i32, i64)| {
         let partition = OffsetCommitRequestPartition::default()
             .with_partition_index(*number)
@@ -59,10 +66,9 @@ async fn commit(
             .with_name(text(name).into())
             .with_partitions(vec![partition])
     };
-    let request = OffsetCommitRequest::default()
+    OffsetCommitRequest::default()
         .with_group_id(text(group).into())
-        .with_topics(offsets.iter().map(topic).collect());
-    broker.ask(&request, version).await
+        .with_topics(offsets.iter().map(topic).collect())
 }
 
 fn codes(answer: &OffsetCommitResponse) -> Vec<i16> {
@@ -76,8 +82,12 @@ async fn fetch(
     group: &str,
     topics: Option<&[&str]>,
 ) -> OffsetFetchResponse {
+    broker.ask(&fetch_request(version, group, topics), version).await
+}
+
+fn fetch_request(version: i16, group: &str, topics: Option<&[&str]>) -> OffsetFetchRequest {
     let request = OffsetFetchRequest::default();
-    let request = if version < 8 {
+    if version < 8 {
         let topic = |name: &&str| {
             OffsetFetchRequestTopic::default()
                 .with_name(text(name).into())
@@ -96,8 +106,7 @@ async fn fetch(
             .with_group_id(text(group).into())
             .with_topics(topics.map(|topics| topics.iter().map(topic).collect()));
         request.with_groups(vec![group])
-    };
-    broker.ask(&request, version).await
+    }
 }
 
 /// Topic, partition and offset of all that was answered.
@@ -139,6 +148,35 @@ async fn what_is_committed_at_any_version_is_fetched_at_any_other() {
         }
     }
     broker.stop().await;
+}
+
+/// The commit may be lost, and who asks must neither believe it nor begin anew.
+#[tokio::test]
+async fn a_fetch_that_saw_what_cannot_be_committed_tells_no_offsets() {
+    for version in 1..=9 {
+        let mut broker = Broker::with_topic(2);
+        let offsets_topic = broker.create("__consumer_offsets", 1, &[("flush.messages", "1")]);
+        broker.ctx.groups.apply(&Arc::new(broker.image.clone()));
+        let committed = broker.send(&commit_request("g", &[("t", 0, 5)]), 9);
+        assert!(matches!(committed, Ok(Reply::Later(_))), "it waits for the disk");
+        let fetched = broker.send(&fetch_request(version, "g", Some(&["t"])), version);
+        let Ok(Reply::Later(fetched)) = fetched else { panic!("it has seen the commit") };
+        broker.hand_over(offsets_topic, 0, 2);
+        let answer = response::<OffsetFetchRequest>(fetched.await.unwrap(), version);
+        let refused = ErrorCode::NotCoordinator.code();
+        match version {
+            1 => {
+                let said = answer.topics.iter().flat_map(|it| &it.partitions);
+                let said: Vec<_> = said.map(|it| (it.committed_offset, it.error_code)).collect();
+                assert_eq!(said, [(-1, refused), (-1, refused)]);
+            }
+            2..=7 => assert_eq!((offsets(&answer), answer.error_code), (vec![], refused)),
+            _ => {
+                let code = answer.groups.iter().map(|it| it.error_code).collect::<Vec<_>>();
+                assert_eq!((offsets(&answer), code), (vec![], vec![refused]));
+            }
+        }
+    }
 }
 
 #[tokio::test]
