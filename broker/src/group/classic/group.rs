@@ -1,6 +1,7 @@
 //! A classic group: its members, its generation, and where in a rebalance it is.
 
 use super::member::ClassicMember;
+use super::skills::Skills;
 use super::vote;
 use crate::coordinator::Token;
 use bytes::Bytes;
@@ -56,6 +57,8 @@ pub(in crate::group) struct ClassicGroup {
     pub(super) leader: Option<MemberId>,
     /// In the order in which they came.
     pub(super) members: IndexMap<MemberId, ClassicMember>,
+    /// Of the members.
+    pub(super) skills: Skills,
     pub(super) by_instance: BTreeMap<Arc<str>, MemberId>,
     /// Ids that were given out and have not joined, and until when they are on their way in.
     pub(super) pending: BTreeMap<MemberId, Duration>,
@@ -135,8 +138,7 @@ impl ClassicGroup {
         if self.is_empty() {
             return !kind.is_empty() && !protocols.is_empty();
         }
-        let all_can = |name: &str| self.members.values().all(|member| member.supports(name));
-        self.protocol_type() == kind && protocols.iter().any(|it| all_can(&it.name))
+        self.protocol_type() == kind && protocols.iter().any(|it| self.skills.all_can(&it.name))
     }
 
     /// The longest that a member asked for.
@@ -176,7 +178,18 @@ impl ClassicGroup {
         }
         self.pending.remove(&id);
         self.leader.get_or_insert_with(|| MemberId::clone(&id));
-        self.members.insert(id, member);
+        self.skills.add(&member);
+        if let Some(old) = self.members.insert(id, member) {
+            self.skills.remove(&old);
+        }
+    }
+
+    /// A member says what it can do now.
+    pub(super) fn learn(&mut self, id: &str, protocols: Vec<(Arc<str>, Bytes)>) {
+        let Some(member) = self.members.get_mut(id) else { return };
+        self.skills.remove(member);
+        member.protocols = protocols;
+        self.skills.add(member);
     }
 
     /// A member, or an id that has not joined.
@@ -185,6 +198,7 @@ impl ClassicGroup {
         self.unsynced.remove(id);
         self.unconcerned.remove(id);
         let removed = self.members.shift_remove(id)?;
+        self.skills.remove(&removed);
         if let Some(instance) = &removed.instance {
             self.by_instance.remove(instance);
         }

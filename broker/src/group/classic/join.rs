@@ -175,8 +175,8 @@ impl Turn<'_> {
 
     /// The member waits with what it says now.
     pub(super) fn update(&mut self, join: &Join<'_>, id: &MemberId) {
+        self.group.learn(id, protocols(&join.request.protocols));
         let Some(member) = self.group.members.get_mut(id) else { return };
-        member.protocols = protocols(&join.request.protocols);
         member.rebalance_timeout_ms = join.rebalance_timeout_ms();
         member.session_timeout_ms = join.request.session_timeout_ms;
         // A client waits for one of its requests at a time: whoever sent the last one is gone.

@@ -38,10 +38,6 @@ impl ClassicMember {
         self.instance.is_some()
     }
 
-    pub(super) fn supports(&self, protocol: &str) -> bool {
-        self.metadata(protocol).is_some()
-    }
-
     /// What it says of itself under `protocol`.
     pub(super) fn metadata(&self, protocol: &str) -> Option<&Bytes> {
         let found = self.protocols.iter().find(|(name, _)| **name == *protocol);

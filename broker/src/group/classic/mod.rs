@@ -14,6 +14,7 @@ mod rebalance;
 mod replay;
 pub(super) mod replies;
 mod sessions;
+mod skills;
 mod sync;
 mod turn;
 pub(super) mod versions;

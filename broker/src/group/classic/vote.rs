@@ -2,16 +2,17 @@
 //! do (Kafka's `ClassicGroup.selectProtocol`).
 
 use super::member::ClassicMember;
+use super::skills::Skills;
 use std::sync::Arc;
 
 /// None: nobody is there, or they have nothing in common.
 pub(super) fn elect<'a>(
     members: impl Iterator<Item = &'a ClassicMember> + Clone,
 ) -> Option<Arc<str>> {
-    let all_can = |name: &str| members.clone().all(|member| member.supports(name));
+    let skills = Skills::of(members.clone());
     let mut votes: Vec<(Arc<str>, usize)> = Vec::new();
-    for member in members.clone() {
-        let (favourite, _) = member.protocols.iter().find(|(name, _)| all_can(name))?;
+    for member in members {
+        let (favourite, _) = member.protocols.iter().find(|(name, _)| skills.all_can(name))?;
         match votes.iter_mut().find(|(name, _)| name == favourite) {
             Some((_, count)) => *count += 1,
             None => votes.push((Arc::clone(favourite), 1)),
