@@ -26,6 +26,9 @@ pub(in crate::group) struct Migrant {
 impl ClassicGroup {
     /// Its members. None: they have no protocol in common.
     pub(in crate::group) fn emigrants(&self) -> Option<Vec<Migrant>> {
+        if self.members.is_empty() {
+            return Some(Vec::new());
+        }
         let elected = || vote::elect(self.members.values());
         let protocol = self.protocol.clone().or_else(elected)?;
         let migrant = |(id, member): (&MemberId, &ClassicMember)| {
