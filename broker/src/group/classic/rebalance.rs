@@ -10,6 +10,10 @@ use bytes::Bytes;
 use protocol::coordinator::group::MemberId;
 use protocol::error::ErrorCode;
 
+/// So long, at least, a group waits for somebody who can lead it: members may have said that they
+/// take no time at all.
+const NOBODY_LEADS_MS: i32 = 1000;
+
 impl State {
     /// The members have had their time to join.
     pub(in crate::group) fn classic_joins_are_due(
@@ -18,6 +22,10 @@ impl State {
         id: &str,
     ) -> Option<Decision> {
         let mut turn = self.turn(moment, id)?;
+        if turn.group.phase != Phase::Preparing {
+            // It was set for another group of that name.
+            return None;
+        }
         match turn.group.delay {
             Some(delay) => turn.end_delay(delay),
             None => turn.complete_join(),
@@ -122,7 +130,8 @@ impl Turn<'_> {
         gone.iter().for_each(|id| self.remove(id));
         if !self.group.elect_leader() && !self.group.members.is_empty() {
             // Nobody could lead. Sessions end who does not come back.
-            return self.expect_joins(self.group.rebalance_timeout_ms());
+            let ms = self.group.rebalance_timeout_ms();
+            return self.expect_joins(ms.max(NOBODY_LEADS_MS));
         }
         self.group.begin_generation(self.moment.wall_ms);
         if self.group.is_empty() {
