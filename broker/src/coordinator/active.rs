@@ -26,6 +26,30 @@ pub(super) struct Active<M: Machine> {
     seen: i64,
     /// The last append was refused.
     takes_nothing: bool,
+    /// When what was put off is tried again.
+    again: Again,
+}
+
+/// What lies between two attempts to write what the machine decided by itself, and how far that
+/// grows.
+const PAUSE: Duration = Duration::from_millis(500);
+const PAUSE_MAX: Duration = Duration::from_secs(30);
+
+/// All that is put off at one time is tried again at one time, and the next time later.
+#[derive(Clone, Copy, Debug, Default)]
+struct Again {
+    at: Duration,
+    pause: Duration,
+}
+
+impl Again {
+    fn next(&mut self, now: Duration) -> Duration {
+        if self.at <= now {
+            self.pause = (self.pause * 2).clamp(PAUSE, PAUSE_MAX);
+            self.at = now.saturating_add(self.pause);
+        }
+        self.at
+    }
 }
 
 /// A reply that waits until the high watermark has reached `end`, but not for ever.
@@ -44,21 +68,17 @@ pub(super) struct Wanted {
     pub(super) watermark: Option<i64>,
 }
 
-/// What the machine decided by itself could not be written. It has forgotten that it wanted it, so
-/// it must begin again from what the log says.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Lost(pub(super) ErrorCode);
-
 impl<M: Machine> Active<M> {
     /// One that has applied all records below `seen`.
     pub(super) fn new(machine: M, seen: i64) -> Active<M> {
         let (asking, held) = (BTreeMap::new(), VecDeque::new());
-        Active { machine, last_token: 0, asking, held, seen, takes_nothing: false }
+        let (takes_nothing, again) = (false, Again::default());
+        Active { machine, last_token: 0, asking, held, seen, takes_nothing, again }
     }
 
-    pub(super) fn begin(&mut self, scene: &Scene, moment: &Moment<'_>) -> Result<(), Lost> {
+    pub(super) fn begin(&mut self, scene: &Scene, moment: &Moment<'_>) {
         let decided = self.machine.loaded(moment);
-        self.carry_out_all(scene, moment, decided)
+        self.carry_out_own(scene, moment, decided);
     }
 
     /// Takes a request up. Whatever comes of it, also for others who wait, is sent or held.
@@ -84,47 +104,49 @@ impl<M: Machine> Active<M> {
         }
     }
 
-    pub(super) fn image_changed(
-        &mut self,
-        scene: &Scene,
-        moment: &Moment<'_>,
-        old: &Image,
-    ) -> Result<(), Lost> {
+    pub(super) fn image_changed(&mut self, scene: &Scene, moment: &Moment<'_>, old: &Image) {
         let decided = self.machine.image_changed(moment, old);
-        self.carry_out_all(scene, moment, decided)
+        self.carry_out_own(scene, moment, decided);
     }
 
     /// Does what is due.
-    pub(super) fn expire(&mut self, scene: &Scene, moment: &Moment<'_>) -> Result<(), Lost> {
+    pub(super) fn expire(&mut self, scene: &Scene, moment: &Moment<'_>) {
         while let Some(effects) = self.machine.expire(moment) {
-            self.carry_out(scene, moment, effects)?;
+            self.carry_out_own(scene, moment, vec![effects]);
         }
-        Ok(())
     }
 
-    fn carry_out_all(
+    /// Does what no client asked for, so that none will ask again: what cannot be written is put
+    /// off.
+    fn carry_out_own(
         &mut self,
         scene: &Scene,
         moment: &Moment<'_>,
         decided: Vec<Effects<M::Record, M::Reply>>,
-    ) -> Result<(), Lost> {
-        decided.into_iter().try_for_each(|effects| self.carry_out(scene, moment, effects))
+    ) {
+        let mut is_put_off = false;
+        for effects in decided {
+            is_put_off |= self.carry_out(scene, moment, effects).is_err();
+        }
+        if is_put_off {
+            self.machine.put_off(self.again.next(moment.now));
+        }
     }
 
-    /// Appends, applies, replies; or refuses all that would have been replied.
+    /// Appends, applies, replies; or refuses all that would have been replied, and says why.
     fn carry_out(
         &mut self,
         scene: &Scene,
         moment: &Moment<'_>,
         Effects { records, replies }: Effects<M::Record, M::Reply>,
-    ) -> Result<(), Lost> {
+    ) -> Result<(), ErrorCode> {
         if let Err(code) = self.append(scene, moment, &records) {
             for (token, reply) in replies {
                 if let Some(to) = self.asking.remove(&token) {
                     send::<M>(to, Ok(reply.refuse(code)));
                 }
             }
-            return Err(Lost(code));
+            return Err(code);
         }
         for record in records {
             self.machine.apply(moment, record);
@@ -157,7 +179,7 @@ impl<M: Machine> Active<M> {
             self.takes_nothing = true;
             code_of(fault.code)
         })?;
-        self.takes_nothing = false;
+        (self.takes_nothing, self.again) = (false, Again::default());
         self.seen = appended.last_offset + 1;
         Ok(())
     }

@@ -44,6 +44,20 @@ impl Alarm {
         self.is_rung.swap(false, Ordering::AcqRel)
     }
 
+    /// Waits for so long, or for ever, unless it is rung because of the end that `has_ended` says.
+    pub(super) async fn rest(&self, pause: Option<Duration>, has_ended: &AtomicBool) {
+        let end = async {
+            while !has_ended.load(Ordering::Acquire) {
+                self.changed.notified().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = end => {}
+            () = pass(pause) => {}
+        }
+    }
+
     /// Waits; whether what was wanted has come, which is wanted no more then.
     pub(super) async fn wait(&self, scene: &Scene) -> bool {
         let Wanted { time, watermark } = *self.wanted.lock();

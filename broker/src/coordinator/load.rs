@@ -5,6 +5,7 @@ use super::record::Record;
 use super::scene::Scene;
 use bytes::Bytes;
 use kraft::image::Image;
+use protocol::error::ErrorCode;
 use protocol::records::batch::{Batch, BatchError, BatchHeader, batches};
 use protocol::records::control::ControlKind;
 use protocol::records::record::records;
@@ -16,6 +17,8 @@ use std::fmt::Display;
 pub(super) enum Failure {
     /// The shard ended meanwhile.
     Unwanted,
+    /// It can no more be read or written here, or not in this epoch, whatever may come.
+    Over(ErrorCode),
     /// What stands in the log cannot be made sense of, or not be read.
     Unreadable(String),
 }
@@ -29,7 +32,7 @@ pub(super) fn load<M: Machine>(
 ) -> Result<(M, i64), Failure> {
     let log = scene.partition.log();
     let (mut at, end) = (log.log_start(), log.log_end());
-    scene.partition.leader_epoch(scene.epoch).map_err(|code| unreadable(at, code.message()))?;
+    scene.partition.leader_epoch(scene.epoch).map_err(Failure::Over)?;
     let mut loading = Loading::<M> {
         scene,
         image,
@@ -43,7 +46,9 @@ pub(super) fn load<M: Machine>(
             return Err(Failure::Unwanted);
         }
         let slice = log.read(at, bytes, end, true).map_err(|error| {
-            unreadable(at, format_args!("{:?}", scene.partition.unreadable(error)))
+            let why = unreadable(at, format_args!("{:?}", scene.partition.unreadable(error)));
+            // A disk that failed takes its directory off.
+            scene.partition.leader_epoch(scene.epoch).map_or_else(Failure::Over, |_| why)
         })?;
         if slice.len == 0 {
             break; // A gap: the last batches were compacted away.

@@ -110,4 +110,9 @@ pub trait Machine: Debug + Default + Send + 'static {
 
     /// Does what one timer that is due stands for; None: none is due.
     fn expire(&mut self, moment: &Moment<'_>) -> Option<Effects<Self::Record, Self::Reply>>;
+
+    /// The log did not take what was decided just now, by [`Machine::expire`], [`Machine::loaded`]
+    /// or [`Machine::image_changed`]. It is to be decided again at `again`, by a timer, on what is
+    /// so then.
+    fn put_off(&mut self, again: Duration);
 }

@@ -13,8 +13,8 @@ use kraft::image::Image;
 use parking_lot::Mutex;
 use protocol::error::ErrorCode;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinSet;
 
@@ -47,13 +47,22 @@ struct Shards<M: Machine> {
     /// Of the topic, wherever they are led; 0: there is no topic.
     partitions: i32,
     here: BTreeMap<i32, Arc<Shard<M>>>,
+    /// Shards that were ended and may not know it yet: the next of the same partition waits for
+    /// them.
+    leaving: BTreeMap<i32, Weak<Shard<M>>>,
+}
+
+impl<M: Machine> Default for Shards<M> {
+    fn default() -> Shards<M> {
+        Shards { partitions: 0, here: BTreeMap::new(), leaving: BTreeMap::new() }
+    }
 }
 
 impl<M: Machine> Coordinator<M> {
     pub fn new(world: World) -> Arc<Coordinator<M>> {
         Arc::new(Coordinator {
             world,
-            shards: ArcSwap::from_pointee(Shards { partitions: 0, here: BTreeMap::new() }),
+            shards: ArcSwap::default(),
             loads: Arc::new(Semaphore::new(LOADS_MAX)),
             tasks: Mutex::default(),
             followed: watch::Sender::new(-1),
@@ -130,18 +139,29 @@ impl<M: Machine> Coordinator<M> {
         }
         let led = self.led();
         let old = self.shards.load_full();
+        let mut leaving = old.leaving.clone();
+        leaving.retain(|_, shard| 0 < shard.strong_count());
         let mut here = BTreeMap::new();
         for (number, (partition, epoch)) in led {
-            let stays = (old.here.get(&number)).filter(|shard| shard.is_of(&partition, epoch));
-            let shard = match stays {
+            let there = old.here.get(&number);
+            let shard = match there.filter(|shard| shard.is_of(&partition, epoch)) {
                 Some(shard) => Arc::clone(shard),
-                None => self.start(partition, epoch, image),
+                None => {
+                    let leaving = || leaving.get(&number).and_then(Weak::upgrade);
+                    let before = there.map(Arc::clone).or_else(leaving);
+                    self.start(partition, epoch, image, before)
+                }
             };
             here.insert(number, shard);
         }
+        let is_here = |(number, shard): &(&i32, &Arc<Shard<M>>)| {
+            here.get(*number).is_some_and(|it| Arc::ptr_eq(it, shard))
+        };
+        let ended = old.here.iter().filter(|it| !is_here(it));
+        leaving.extend(ended.map(|(number, shard)| (*number, Arc::downgrade(shard))));
         let topic = image.topic(M::TOPIC).map_or(0, |topic| topic.partitions.len());
         let partitions = i32::try_from(topic).unwrap_or(0);
-        let new = Arc::new(Shards { partitions, here });
+        let new = Arc::new(Shards { partitions, here, leaving });
         self.shards.store(Arc::clone(&new));
         for (number, shard) in &old.here {
             match new.here.get(number).is_some_and(|it| Arc::ptr_eq(it, shard)) {
@@ -165,11 +185,19 @@ impl<M: Machine> Coordinator<M> {
         led.collect()
     }
 
-    fn start(&self, partition: Arc<Partition>, epoch: i32, image: &Arc<Image>) -> Arc<Shard<M>> {
+    fn start(
+        &self,
+        partition: Arc<Partition>,
+        epoch: i32,
+        image: &Arc<Image>,
+        before: Option<Arc<Shard<M>>>,
+    ) -> Arc<Shard<M>> {
         let World { env, config, .. } = self.world.clone();
         let shard = Shard::new(Scene { env, config, partition, epoch }, Arc::clone(image));
-        shard.load_if_empty();
-        self.tasks.lock().spawn(Arc::clone(&shard).live(Arc::clone(&self.loads)));
+        if before.is_none() {
+            shard.load_if_empty();
+        }
+        self.tasks.lock().spawn(Arc::clone(&shard).live(before, Arc::clone(&self.loads)));
         shard
     }
 
@@ -183,7 +211,7 @@ impl<M: Machine> Coordinator<M> {
     /// Comes back when nothing of it lives any more.
     pub async fn stop(&self) {
         self.close();
-        let old = self.shards.swap(Arc::new(Shards { partitions: 0, here: BTreeMap::new() }));
+        let old = self.shards.swap(Arc::default());
         old.here.values().for_each(|shard| shard.end());
         let mut tasks = std::mem::take(&mut *self.tasks.lock());
         while tasks.join_next().await.is_some() {}

@@ -5,7 +5,7 @@
 //! as no Produce does. The shard's own task loads the machine, and acts when time has passed or
 //! records were committed.
 
-use super::active::{Active, Lost, Sender, Wanted};
+use super::active::{Active, Sender, Wanted};
 use super::alarm::Alarm;
 use super::load::{Failure, load};
 use super::machine::Machine;
@@ -19,9 +19,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
-use tokio::time::sleep;
+use tokio::time::Instant;
 
 /// Requests that may wait while the shard is busy with another. A client asks again.
 const INBOX_MAX: usize = 10_000;
@@ -37,6 +37,8 @@ pub(super) struct Shard<M: Machine> {
     turn: Mutex<Turn<M>>,
     alarm: Alarm,
     has_ended: AtomicBool,
+    /// Whether it may still append.
+    is_alive: watch::Sender<bool>,
 }
 
 /// What can happen to a shard.
@@ -82,7 +84,15 @@ impl<M: Machine> Shard<M> {
             turn: Mutex::new(Turn { image, phase: Phase::Loading }),
             alarm: Alarm::default(),
             has_ended: AtomicBool::new(false),
+            is_alive: watch::Sender::new(true),
         })
+    }
+
+    /// Waits until it cannot append any more.
+    async fn when_gone(&self) {
+        let mut is_alive = self.is_alive.subscribe();
+        // The sender is ours, so it cannot be gone.
+        let _at = is_alive.wait_for(|is_alive| !is_alive).await.is_ok();
     }
 
     pub(super) fn is_of(&self, partition: &Arc<Partition>, epoch: i32) -> bool {
@@ -156,12 +166,7 @@ impl<M: Machine> Shard<M> {
         let is_asked = matches!(event, Event::Asked(..));
         let done = catch_unwind(AssertUnwindSafe(|| turn.take(&self.scene, event)));
         match done {
-            Ok(Ok(())) => self.alarm.set(turn.wanted()),
-            Ok(Err(Lost(code))) => {
-                let name = self.scene.partition.name();
-                tracing::warn!("{name} is loaded again: what was due was refused, {code:?}");
-                self.reload(turn);
-            }
+            Ok(()) => self.alarm.set(turn.wanted()),
             Err(_) => {
                 let name = self.scene.partition.name();
                 tracing::error!("{name} is loaded again after a bug");
@@ -182,31 +187,51 @@ impl<M: Machine> Shard<M> {
         self.has_ended.load(Ordering::Acquire)
     }
 
-    /// The shard's own task. It comes back when the shard has ended.
-    pub(super) async fn live(self: Arc<Shard<M>>, loads: Arc<Semaphore>) {
+    /// The shard's own task, which begins when the shard `before` is no more. It comes back when
+    /// the shard has ended.
+    pub(super) async fn live(
+        self: Arc<Shard<M>>,
+        before: Option<Arc<Shard<M>>>,
+        loads: Arc<Semaphore>,
+    ) {
+        if let Some(before) = before {
+            before.when_gone().await;
+        }
+        self.load_and_act(&loads).await;
+        // Whoever is at it has its hands in the log until then.
+        self.turn.lock().phase = Phase::Ended;
+        self.is_alive.send_replace(false);
+    }
+
+    async fn load_and_act(self: &Arc<Shard<M>>, loads: &Semaphore) {
         let mut pause = RELOAD_PAUSE;
-        loop {
+        while !self.has_ended() {
             let is_loaded = !matches!(self.turn.lock().phase, Phase::Loading | Phase::Failed);
-            let loaded = if is_loaded { Ok(()) } else { self.load(&loads).await };
+            let loaded = if is_loaded { Ok(()) } else { self.load(loads).await };
             match loaded {
                 Ok(()) => {
+                    let begin = Instant::now();
                     self.keep_time().await;
-                    pause = RELOAD_PAUSE;
+                    let is_lasting = RELOAD_PAUSE_MAX < begin.elapsed();
+                    pause = if is_lasting { RELOAD_PAUSE } else { longer(pause) };
                 }
                 Err(Failure::Unwanted) => {}
+                Err(Failure::Over(code)) => {
+                    let name = self.scene.partition.name();
+                    tracing::warn!("{name} cannot be loaded any more, {code:?}");
+                    self.put(Event::Failed);
+                    self.alarm.rest(None, &self.has_ended).await;
+                }
                 Err(Failure::Unreadable(why)) => {
                     let name = self.scene.partition.name();
                     tracing::error!(
                         "{name} cannot be loaded, its groups have no coordinator: {why}"
                     );
                     self.put(Event::Failed);
-                    pause = RELOAD_PAUSE_MAX.min(pause * 2);
+                    pause = longer(pause);
                 }
             }
-            if self.has_ended() {
-                return;
-            }
-            sleep(pause).await;
+            self.alarm.rest(Some(pause), &self.has_ended).await;
         }
     }
 
@@ -242,19 +267,22 @@ impl<M: Machine> Shard<M> {
     }
 }
 
+fn longer(pause: Duration) -> Duration {
+    RELOAD_PAUSE_MAX.min(pause * 2)
+}
+
 impl<M: Machine> Turn<M> {
-    fn take(&mut self, scene: &Scene, event: Event<M>) -> Result<(), Lost> {
+    fn take(&mut self, scene: &Scene, event: Event<M>) {
         match event {
             Event::Asked(request, to) => self.asked(scene, request, to),
-            Event::Image(image) => return self.image(scene, image),
-            Event::Loaded(machine, end, under) => return self.loaded(scene, *machine, end, &under),
+            Event::Image(image) => self.image(scene, image),
+            Event::Loaded(machine, end, under) => self.loaded(scene, *machine, end, &under),
             Event::Failed if matches!(self.phase, Phase::Loading) => self.phase = Phase::Failed,
             Event::Failed => {}
-            Event::Woken => return self.woken(scene),
+            Event::Woken => self.woken(scene),
             Event::Closed => self.close(),
             Event::Ended => self.phase = Phase::Ended,
         }
-        Ok(())
     }
 
     fn asked(&mut self, scene: &Scene, request: M::Request, to: Sender<M>) {
@@ -270,37 +298,33 @@ impl<M: Machine> Turn<M> {
         let _gone = to.send(Err(code)).is_err();
     }
 
-    fn image(&mut self, scene: &Scene, image: Arc<Image>) -> Result<(), Lost> {
+    fn image(&mut self, scene: &Scene, image: Arc<Image>) {
         let old = std::mem::replace(&mut self.image, image);
-        let Phase::Active(active) = &mut self.phase else { return Ok(()) };
+        let Phase::Active(active) = &mut self.phase else { return };
         let config = scene.config.load();
-        active.image_changed(scene, &scene.moment(&self.image, &config), &old)
+        active.image_changed(scene, &scene.moment(&self.image, &config), &old);
     }
 
-    fn loaded(&mut self, scene: &Scene, machine: M, end: i64, under: &Image) -> Result<(), Lost> {
-        let (Phase::Loading | Phase::Failed) = self.phase else { return Ok(()) };
+    fn loaded(&mut self, scene: &Scene, machine: M, end: i64, under: &Image) {
+        let (Phase::Loading | Phase::Failed) = self.phase else { return };
         let mut active = Box::new(Active::new(machine, end));
         let config = scene.config.load();
         let moment = scene.moment(&self.image, &config);
-        active.begin(scene, &moment)?;
-        active.image_changed(scene, &moment, under)?;
+        active.begin(scene, &moment);
+        active.image_changed(scene, &moment, under);
         self.phase = Phase::Active(active);
-        Ok(())
     }
 
-    fn woken(&mut self, scene: &Scene) -> Result<(), Lost> {
+    fn woken(&mut self, scene: &Scene) {
         let now = scene.env.clock.monotonic();
         match &mut self.phase {
             Phase::Active(active) => {
                 active.release(scene, now);
                 let config = scene.config.load();
-                active.expire(scene, &scene.moment(&self.image, &config))
+                active.expire(scene, &scene.moment(&self.image, &config));
             }
-            Phase::Closing(active) => {
-                active.release(scene, now);
-                Ok(())
-            }
-            Phase::Loading | Phase::Failed | Phase::Ended => Ok(()),
+            Phase::Closing(active) => active.release(scene, now),
+            Phase::Loading | Phase::Failed | Phase::Ended => {}
         }
     }
 

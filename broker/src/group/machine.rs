@@ -13,6 +13,8 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub struct GroupMachine {
     state: State,
+    /// What the last decision was made for; None: a change of the metadata, or the load.
+    decided_for: Option<Timer>,
 }
 
 impl Machine for GroupMachine {
@@ -55,6 +57,7 @@ impl Machine for GroupMachine {
 
     fn loaded(&mut self, moment: &Moment<'_>) -> Vec<Decision> {
         self.state.is_loaded = true;
+        self.decided_for = None;
         self.state.start_consumer_timers(moment);
         self.state.look_up_stale_patterns(moment);
         self.state.schedule_expiry(moment);
@@ -88,6 +91,7 @@ impl Machine for GroupMachine {
     }
 
     fn image_changed(&mut self, moment: &Moment<'_>, old: &Image) -> Vec<Decision> {
+        self.decided_for = None;
         self.state.consumer_image_changed(moment, old);
         self.state.patterns_image_changed(moment, old);
         self.state.forget_topics(moment, old)
@@ -99,8 +103,25 @@ impl Machine for GroupMachine {
 
     fn expire(&mut self, moment: &Moment<'_>) -> Option<Decision> {
         let timer = self.state.timers.pop_due(moment.now)?;
+        self.decided_for = Some(timer.clone());
         // What the timer was set for may be gone.
         Some(self.state.run_out(moment, timer).unwrap_or_else(Effects::none))
+    }
+
+    fn put_off(&mut self, again: Duration) {
+        let timer = match self.decided_for.take() {
+            None => Timer::TopicsWent,
+            // Where a classic group is has moved already; only that nobody is in is not written.
+            Some(
+                Timer::ClassicSession(group, _)
+                | Timer::ClassicJoin(group)
+                | Timer::ClassicSync(group)
+                | Timer::ClassicPatience(group)
+                | Timer::ClassicBegins(group),
+            ) => Timer::ClassicLeft(group),
+            Some(timer) => timer,
+        };
+        self.state.timers.set(timer, again);
     }
 }
 
@@ -112,15 +133,21 @@ impl State {
             Timer::ClassicSync(group) => self.classic_syncs_are_due(moment, &group),
             Timer::ClassicPatience(group) => self.classic_patience_ends(moment, &group),
             Timer::ClassicBegins(group) => self.classic_group_begins(moment, &group),
+            Timer::ClassicLeft(group) => self.classic_group_was_left(moment, &group),
             Timer::ConsumerSession(group, id) => self.consumer_session_over(moment, &group, &id),
             Timer::ConsumerRebalance(group, id) => {
                 self.consumer_rebalance_over(moment, &group, &id)
             }
             Timer::ConsumerRegex(group) => Some(self.look_up_patterns(moment, &group)),
-            Timer::ConsumerJoin(ref group, ref id) | Timer::ConsumerSync(ref group, ref id) => {
-                self.classic_member_is_late(moment, timer.clone(), (group, id))
+            Timer::ConsumerJoin(group, id) | Timer::ConsumerSync(group, id) => {
+                self.classic_member_is_late(moment, (&group, &id))
             }
             Timer::OffsetsExpiry => Some(self.expire_offsets(moment)),
+            Timer::TopicsWent => self.forget_more(moment),
+            Timer::StrangeTopics => {
+                self.note_topics_that_went(moment);
+                self.forget_more(moment)
+            }
         }
     }
 }

@@ -6,7 +6,9 @@ use super::offsets::store::Offsets;
 use super::request::Reply;
 use crate::coordinator::{Effects, Timers};
 use protocol::coordinator::group::{GroupId, GroupRecord, MemberId};
-use std::collections::BTreeMap;
+use protocol::ids::Uuid;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// What a step of this machine gives back.
 pub(super) type Decision = Effects<GroupRecord, Reply>;
@@ -17,6 +19,8 @@ pub(super) struct State {
     /// By name. A group that only commits offsets is a classic one without members.
     pub(super) groups: BTreeMap<GroupId, Group>,
     pub(super) offsets: Offsets,
+    /// Topics that are no more, of which something may still be committed.
+    pub(super) topics_that_went: BTreeSet<(Arc<str>, Uuid)>,
     pub(super) timers: Timers<Timer>,
     /// The log was read; what is applied from now on, a step has decided.
     pub(super) is_loaded: bool,
@@ -41,6 +45,8 @@ pub(super) enum Timer {
     ClassicPatience(GroupId),
     /// A consumer group has become a classic one.
     ClassicBegins(GroupId),
+    /// That a classic group has no members any more is written.
+    ClassicLeft(GroupId),
     ConsumerSession(GroupId, MemberId),
     /// A member has had its time to give up what it must.
     ConsumerRebalance(GroupId, MemberId),
@@ -51,4 +57,8 @@ pub(super) enum Timer {
     ConsumerRegex(GroupId),
     /// Old offsets, and groups without any, are looked for.
     OffsetsExpiry,
+    /// What is committed of topics that went is taken away.
+    TopicsWent,
+    /// Topics that the metadata did not know yet are there by now, or never will be.
+    StrangeTopics,
 }

@@ -78,18 +78,74 @@ async fn what_cannot_be_appended_is_refused_and_forgotten() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_due_and_cannot_be_appended_is_due_again_after_a_reload() {
+async fn what_is_due_and_cannot_be_appended_is_due_again_until_it_can() {
     let mut world = World::new(1).await;
     world.ask("a", Ask::AddIn("late", Duration::from_secs(1))).reply().await.unwrap();
     let waits = world.ask("a", Ask::Wait);
     world.min_in_sync(2);
     let refused = Ok(Said::Refused(ErrorCode::CoordinatorNotAvailable));
     assert_eq!(waits.reply().await, refused);
-    let loading = Err(ErrorCode::CoordinatorLoadInProgress);
-    assert_eq!(now(world.ask("a", Ask::Get)), loading);
+    // Meanwhile the others are answered.
+    let start = Instant::now();
+    let mut looks = tokio::time::interval(Duration::from_secs(1));
+    for _ in 0..100 {
+        looks.tick().await;
+        assert_eq!(now(world.ask("a", Ask::Get)), said(""));
+    }
     world.min_in_sync(1);
-    world.loaded("a").await;
-    assert_eq!(now(world.ask("a", Ask::Get)), said(""));
+    world.until("a", |answer| *answer == said("late")).await;
+    assert!(start.elapsed() < Duration::from_secs(131), "{:?}", start.elapsed());
+    assert_eq!(world.batches(0), [1]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn on_a_disk_that_failed_nothing_is_tried_again() {
+    let mut world = World::new(1).await;
+    world.ask("a", Ask::Add("x")).reply().await.unwrap();
+    world.lead(0, world::NODE);
+    world.fail_disk();
+    let gone = |answer: &Outcome| *answer == Err(ErrorCode::NotCoordinator);
+    world.until("a", gone).await;
+    tokio::time::advance(Duration::from_secs(600)).await;
+    let start = Instant::now();
+    world.coordinator.stop().await;
+    assert_eq!(start.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_does_not_wait_for_the_next_attempt_to_load() {
+    let mut world = World::new(1).await;
+    world.put(0, |epoch| toy::record("malformed", "y", epoch));
+    world.reopen().await;
+    world.until("a", |answer| *answer == Err(ErrorCode::NotCoordinator)).await;
+    let start = Instant::now();
+    world.coordinator.stop().await;
+    assert_eq!(start.elapsed(), Duration::ZERO);
+}
+
+/// Appends in a thread of its own, which is held up while it has the shard.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_next_epoch_is_loaded_when_the_last_append_of_the_one_before_is_in_the_log() {
+    let mut world = World::new(1).await;
+    world.ask("a", Ask::Add("x")).reply().await.unwrap();
+    let (gate, at_gate) = toy::gate();
+    let coordinator = std::sync::Arc::clone(&world.coordinator);
+    let old = std::thread::spawn(move || coordinator.ask("a", Ask::Hold(gate)));
+    at_gate.arrived();
+    world.lead(0, world::NODE);
+    assert_eq!(now(world.ask("a", Ask::Get)), Err(ErrorCode::CoordinatorLoadInProgress));
+    // Time enough for a load that waits for nobody.
+    for _ in 0..20_000 {
+        tokio::task::yield_now().await;
+        let loading = Err(ErrorCode::CoordinatorLoadInProgress);
+        assert_eq!(now(world.ask("a", Ask::Get)), loading);
+    }
+    at_gate.open();
+    let left = old.join().unwrap().reply().await;
+    assert_eq!(left, Ok(Said::Refused(ErrorCode::NotCoordinator)));
+    while now(world.ask("a", Ask::Get)) != said("x") {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,6 +10,7 @@ use protocol::error::ErrorCode;
 use protocol::records::batch::TRANSACTIONAL;
 use protocol::records::builder::BatchBuilder;
 use protocol::records::control::{ControlKind, end_of_transaction};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub(crate) struct Toy {
     words: Vec<String>,
     waiting: Vec<Token>,
     timers: Timers<String>,
+    /// What was added when its time had come.
+    due: Option<String>,
     images: String,
 }
 
@@ -37,6 +40,38 @@ pub(crate) enum Ask {
     /// All there are.
     Topics,
     Panic,
+    /// Adds a word once the gate is opened.
+    Hold(Gate),
+}
+
+/// Holds up whoever comes to it.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    arrives: Sender<()>,
+    opens: Receiver<()>,
+}
+
+/// Of whoever holds a gate closed.
+#[derive(Debug)]
+pub(crate) struct Keeper {
+    arrives: Receiver<()>,
+    opens: Sender<()>,
+}
+
+pub(crate) fn gate() -> (Gate, Keeper) {
+    let ((here, arrives), (open, opens)) = (channel(), channel());
+    (Gate { arrives: here, opens }, Keeper { arrives, opens: open })
+}
+
+impl Keeper {
+    /// Waits until somebody stands there.
+    pub(crate) fn arrived(&self) {
+        self.arrives.recv().unwrap();
+    }
+
+    pub(crate) fn open(&self) {
+        self.opens.send(()).unwrap();
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -132,6 +167,11 @@ impl Machine for Toy {
             }
             Ask::Topics => Effects::reply(token, Said::Values(self.images.clone())),
             Ask::Panic => panic!("asked for"),
+            Ask::Hold(gate) => {
+                gate.arrives.send(()).unwrap();
+                gate.opens.recv().unwrap();
+                self.add(Some(token), &["late"])
+            }
         }
     }
 
@@ -147,7 +187,14 @@ impl Machine for Toy {
 
     fn expire(&mut self, moment: &Moment<'_>) -> Option<Effects<Word, Said>> {
         let word = self.timers.pop_due(moment.now)?;
+        self.due = Some(word.clone());
         Some(self.add(None, &[&word]))
+    }
+
+    fn put_off(&mut self, again: Duration) {
+        if let Some(word) = self.due.take() {
+            self.timers.set(word, again);
+        }
     }
 }
 

@@ -214,6 +214,10 @@ impl World {
         self.partitions.iter().for_each(|it| it.configure(Arc::clone(&log), rules));
     }
 
+    pub(crate) fn fail_disk(&self) {
+        self.dir.fail("asked for");
+    }
+
     /// Syncs all logs, as the flusher would.
     pub(crate) fn sync(&self) {
         self.partitions.iter().for_each(|it| assert!(it.sync()));

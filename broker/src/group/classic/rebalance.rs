@@ -33,6 +33,19 @@ impl State {
         Some(turn.done)
     }
 
+    /// That the last member went could not be written when it did.
+    pub(in crate::group) fn classic_group_was_left(
+        &mut self,
+        moment: &Moment<'_>,
+        id: &str,
+    ) -> Option<Decision> {
+        let mut turn = self.turn(moment, id)?;
+        if turn.group.is_empty() {
+            turn.done.records.push(turn.group.record(&turn.id, |_| Bytes::new()));
+        }
+        Some(turn.done)
+    }
+
     /// The members have had their time to ask for their assignments. Who did not is out, and the
     /// rest joins anew: what the leader divided is not what there is.
     pub(in crate::group) fn classic_syncs_are_due(

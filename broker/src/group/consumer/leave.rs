@@ -17,11 +17,6 @@ use protocol::error::ErrorCode;
 use protocol::messages::{ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse, StrBytes};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
-
-/// When a member whose time is over is removed once more, should the first time not have been
-/// written. Kafka tries again as soon.
-const AGAIN: Duration = Duration::from_millis(500);
 
 impl State {
     /// A member says that it goes: for good, or as a static one that may come back in its session.
@@ -49,41 +44,37 @@ impl State {
 
     /// A member's session is over.
     pub(in crate::group) fn consumer_session_over(
-        &mut self,
+        &self,
         moment: &Moment<'_>,
         group_id: &GroupId,
         id: &MemberId,
     ) -> Option<Decision> {
-        let again = Timer::ConsumerSession(Arc::clone(group_id), Arc::clone(id));
-        self.expel(moment, (group_id, id), again, |_| true)
+        self.expel(moment, (group_id, id), |_| true)
     }
 
     /// A member has had its time to give up partitions.
     pub(in crate::group) fn consumer_rebalance_over(
-        &mut self,
+        &self,
         moment: &Moment<'_>,
         group_id: &GroupId,
         id: &MemberId,
     ) -> Option<Decision> {
-        let again = Timer::ConsumerRebalance(Arc::clone(group_id), Arc::clone(id));
-        self.expel(moment, (group_id, id), again, |it| {
+        self.expel(moment, (group_id, id), |it| {
             it.progress == Progress::Unrevoked && it.epoch != AWAY
         })
     }
 
     /// Removes a member whose time is over, if it is what the timer was set for.
     pub(super) fn expel(
-        &mut self,
+        &self,
         moment: &Moment<'_>,
         (group_id, id): (&GroupId, &MemberId),
-        again: Timer,
         is_due: impl Fn(&Member) -> bool,
     ) -> Option<Decision> {
         let Some(Group::Consumer(group)) = self.groups.get(group_id) else { return None };
         group.member(id).filter(|member| is_due(member))?;
         let gone = BTreeSet::from([Arc::clone(id)]);
         let records = removal(moment, group_id, group, &gone);
-        self.timers.set(again, moment.now + AGAIN);
         Some(Effects { records, replies: Vec::new() })
     }
 

@@ -6,3 +6,4 @@ mod expiry;
 mod fetch;
 mod replay;
 pub(super) mod store;
+mod topics;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     short_by_full: BTreeMap<String, String>,
+    /// Of the newest topic of each name.
+    topics: BTreeMap<String, String>,
     /// How many ids each client was given.
     given: BTreeMap<String, usize>,
 }
@@ -20,12 +22,14 @@ impl Names {
 
     pub(crate) fn topic(&mut self, name: &str, id: &str) {
         self.short_by_full.insert(id.to_owned(), name.to_owned());
+        self.topics.insert(name.to_owned(), id.to_owned());
     }
 
     /// The id that is told as `short`, or else that word itself.
     pub(crate) fn full(&self, short: &str) -> String {
-        let found = self.short_by_full.iter().find(|(_, told)| *told == short);
-        found.map_or(short, |(full, _)| full).to_owned()
+        let member = || self.short_by_full.iter().find(|(_, told)| *told == short);
+        let found = self.topics.get(short).or_else(|| member().map(|(full, _)| full));
+        found.map_or(short, |full| full).to_owned()
     }
 
     pub(crate) fn short(&self, text: &str) -> String {

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// Timers that run out at one moment; more of them run in circles.
 const TIMERS_MAX: usize = 10_000;
+/// When what the log did not take is tried again.
+const AGAIN: Duration = Duration::from_millis(500);
 /// Kafka's number of groups among the kinds of config resources.
 const GROUP: i8 = 32;
 
@@ -118,7 +120,7 @@ impl World {
             while let Some(effects) = self.machine.expire(&moment!(self)) {
                 timers += 1;
                 assert!(timers < TIMERS_MAX, "a timer that is never done");
-                let done = self.perform(effects);
+                let done = self.perform_own(vec![effects]);
                 if !done.is_empty() {
                     events.push(Event::At((self.now - begin).as_millis()));
                     events.extend(done);
@@ -137,12 +139,21 @@ impl World {
             self.machine.apply(&moment!(self), record);
         }
         let effects = self.machine.loaded(&moment!(self));
-        effects.into_iter().flat_map(|it| self.perform(it)).collect()
+        self.perform_own(effects)
     }
 
     /// A transaction that never ends commits an offset.
     pub(crate) fn leave_open(&mut self, record: GroupRecord) {
         self.machine.undecided(record);
+    }
+
+    /// What no client asked for is tried again.
+    fn perform_own(&mut self, effects: Vec<Effects<GroupRecord, Reply>>) -> Vec<Event> {
+        let events: Vec<_> = effects.into_iter().flat_map(|it| self.perform(it)).collect();
+        if events.iter().any(|event| matches!(event, Event::Failed(_))) {
+            self.machine.put_off(self.now + AGAIN);
+        }
+        events
     }
 
     fn perform(&mut self, effects: Effects<GroupRecord, Reply>) -> Vec<Event> {
@@ -254,7 +265,7 @@ impl World {
         let Some(new) = self.unseen.take() else { return Vec::new() };
         let old = std::mem::replace(&mut self.image, new);
         let effects = self.machine.image_changed(&moment!(self), &old);
-        effects.into_iter().flat_map(|it| self.perform(it)).collect()
+        self.perform_own(effects)
     }
 
     fn change(&mut self, records: Vec<Record>) -> Vec<Event> {

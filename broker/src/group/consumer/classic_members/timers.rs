@@ -55,11 +55,10 @@ impl State {
 
     /// It did not join, or did not sync, in its time: it is out.
     pub(in crate::group) fn classic_member_is_late(
-        &mut self,
+        &self,
         moment: &Moment<'_>,
-        timer: Timer,
         (group, member): (&GroupId, &MemberId),
     ) -> Option<Decision> {
-        self.expel(moment, (group, member), timer, |it| it.is_classic())
+        self.expel(moment, (group, member), |it| it.is_classic())
     }
 }
