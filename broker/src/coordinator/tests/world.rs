@@ -2,6 +2,8 @@
 
 use super::toy::{Ask, Said, Toy, built};
 use crate::config::{BrokerConfig, DynamicConfig, Given};
+use crate::coordinator::load::{Failure, load};
+use crate::coordinator::scene::Scene;
 use crate::coordinator::{Asked, Coordinator, World as Parts, partition_of};
 use crate::partition::dir::Syncs;
 use crate::partition::{Dir, Partition, Place, Rules, Settings, Table, Term, Topic};
@@ -212,6 +214,18 @@ impl World {
         let rules = Rules { min_insync_replicas: count, durable: false };
         let log = Arc::new(self.settings().log);
         self.partitions.iter().for_each(|it| it.configure(Arc::clone(&log), rules));
+    }
+
+    pub(crate) fn epoch(&self) -> i32 {
+        self.epoch
+    }
+
+    /// Reads the first shard's log as its leader in that epoch; where it ends.
+    pub(crate) fn load(&self, epoch: i32) -> Result<i64, Failure> {
+        let Parts { env, config, .. } = self.parts.clone();
+        let partition = Arc::clone(&self.partitions[0]);
+        let scene = Scene { env, config, partition, epoch };
+        load::<Toy>(&scene, &self.image, || true).map(|(_, end)| end)
     }
 
     pub(crate) fn fail_disk(&self) {
