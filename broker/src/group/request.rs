@@ -2,6 +2,9 @@
 
 use crate::coordinator::Refuse;
 use protocol::error::ErrorCode;
+use protocol::messages::consumer_group_describe_response;
+use protocol::messages::describe_groups_response::DescribedGroup;
+use protocol::messages::offset_fetch_response::OffsetFetchResponseGroup;
 use protocol::messages::{
     ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse, ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse, DeleteGroupsRequest, DeleteGroupsResponse,
@@ -85,7 +88,14 @@ impl Refuse for Reply {
                 partitions.for_each(|it| it.error_code = code);
                 it.into()
             }
-            Reply::OffsetFetch(it) => it.with_error_code(code).into(),
+            Reply::OffsetFetch(mut it) => {
+                let refused = |group: OffsetFetchResponseGroup| {
+                    let said = OffsetFetchResponseGroup::default().with_group_id(group.group_id);
+                    said.with_error_code(code)
+                };
+                it.groups = it.groups.into_iter().map(refused).collect();
+                it.into()
+            }
             Reply::Join(it) => JoinGroupResponse::default()
                 .with_error_code(code)
                 .with_generation_id(-1)
@@ -96,10 +106,14 @@ impl Refuse for Reply {
             Reply::Leave(_) => LeaveGroupResponse::default().with_error_code(code).into(),
             Reply::Sync(_) => SyncGroupResponse::default().with_error_code(code).into(),
             Reply::Describe(mut it) => {
-                it.groups.iter_mut().for_each(|group| group.error_code = code);
+                let refused = |group: DescribedGroup| {
+                    let said = DescribedGroup::default().with_group_id(group.group_id);
+                    said.with_error_code(code)
+                };
+                it.groups = it.groups.into_iter().map(refused).collect();
                 it.into()
             }
-            Reply::List(it) => it.with_error_code(code).into(),
+            Reply::List(_) => ListGroupsResponse::default().with_error_code(code).into(),
             Reply::Delete(mut it) => {
                 it.results.iter_mut().for_each(|result| result.error_code = code);
                 it.into()
@@ -109,7 +123,12 @@ impl Refuse for Reply {
                 ConsumerGroupHeartbeatResponse::default().with_error_code(code).into()
             }
             Reply::ConsumerDescribe(mut it) => {
-                it.groups.iter_mut().for_each(|group| group.error_code = code);
+                let refused = |group: consumer_group_describe_response::DescribedGroup| {
+                    consumer_group_describe_response::DescribedGroup::default()
+                        .with_group_id(group.group_id)
+                        .with_error_code(code)
+                };
+                it.groups = it.groups.into_iter().map(refused).collect();
                 it.into()
             }
         }
