@@ -20,8 +20,9 @@ pub(super) fn check_kinds(kinds: impl IntoIterator<Item = i8>) -> Outcome<()> {
 
 /// What is said beside a code.
 pub(super) fn words(code: ErrorCode) -> Option<StrBytes> {
-    Some(match code {
-        CODE => StrBytes::from_static_str("This cluster has no authorizer, and so no ACLs."),
-        other => other.message().into(),
+    Some(if code == CODE {
+        StrBytes::from_static_str("This cluster has no authorizer, and so no ACLs.")
+    } else {
+        code.message().into()
     })
 }
