@@ -33,12 +33,15 @@ pub(super) fn downgrade(
         return None;
     }
     let heir_of = gone.first().filter(|_| joining.is_some());
-    let target = |member: &MemberId| {
+    let holder = |member: &MemberId| {
         let replaced = heir_of.filter(|_| joining.is_some_and(|(it, _)| it == member));
-        group.target(replaced.unwrap_or(member))
+        group.members().get(replaced.unwrap_or(member))
     };
+    // Not its target, as in Kafka: if the group is upgraded again before it joins, nobody may be
+    // given what it has not given up.
     let assignment = |member: &MemberId, says: &Bytes| {
-        assignment(target(member).unwrap_or(&Partitions::new()), says, moment.image)
+        let holds = holder(member).map(held).unwrap_or_default();
+        assignment(&holds, says, moment.image)
     };
     let classic = immigrated((id, group.epoch()), moment, migrants, assignment)?;
     let mut records = group.tombstones(id);
@@ -69,6 +72,16 @@ pub(super) fn assignment(partitions: &Partitions, says: &[u8], image: &Image) ->
         Some(NamedPartitions { topic, partitions: numbers.clone() })
     });
     Assignment { version: version(says), partitions: named.collect(), user_data: None }.to_bytes()
+}
+
+/// Every partition that nobody else may be given.
+fn held(member: &Member) -> Partitions {
+    let mut held = Partitions::new();
+    for (topic, partition) in member.holds() {
+        held.entry(topic).or_default().push(partition);
+    }
+    held.values_mut().for_each(|numbers| numbers.sort_unstable());
+    held
 }
 
 /// What a member has, without the epochs.
