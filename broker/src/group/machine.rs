@@ -144,10 +144,7 @@ impl State {
             }
             Timer::OffsetsExpiry => Some(self.expire_offsets(moment)),
             Timer::TopicsWent => self.forget_more(moment),
-            Timer::StrangeTopics => {
-                self.note_topics_that_went(moment);
-                self.forget_more(moment)
-            }
+            Timer::StrangeTopic(name, id) => self.strange_topic_is_due(moment, name, id),
         }
     }
 }

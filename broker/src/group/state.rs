@@ -59,6 +59,7 @@ pub(super) enum Timer {
     OffsetsExpiry,
     /// What is committed of topics that went is taken away.
     TopicsWent,
-    /// Topics that the metadata did not know yet are there by now, or never will be.
-    StrangeTopics,
+    /// A topic that the metadata did not know when somebody committed is there by now, or never
+    /// will be.
+    StrangeTopic(Arc<str>, Uuid),
 }

@@ -34,6 +34,7 @@ impl State {
         let decided = self.judge_commit(client, request);
         match decided.and_then(|may| commit(self, moment, request, may)) {
             Ok((records, response)) => {
+                self.wait_for_strange_topics(moment, request);
                 self.hear_of_classic_commit(moment, &request.group_id, &request.member_id);
                 Effects { records, replies: vec![(token, response.into())] }
             }
