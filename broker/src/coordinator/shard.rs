@@ -161,6 +161,13 @@ impl<M: Machine> Shard<M> {
         }
     }
 
+    /// Waits for the turn. Whoever came meanwhile has left its request and is gone.
+    fn in_turn<R>(&self, act: impl FnOnce(&mut Turn<M>) -> R) -> R {
+        let acted = act(&mut self.turn.lock());
+        self.work_if_any();
+        acted
+    }
+
     /// A panic is a bug of a machine. Its state is not to be trusted then; the log is.
     fn take(&self, turn: &mut Turn<M>, event: Event<M>) {
         let is_asked = matches!(event, Event::Asked(..));
@@ -199,14 +206,15 @@ impl<M: Machine> Shard<M> {
         }
         self.load_and_act(&loads).await;
         // Whoever is at it has its hands in the log until then.
-        self.turn.lock().phase = Phase::Ended;
+        self.in_turn(|turn| turn.phase = Phase::Ended);
         self.is_alive.send_replace(false);
     }
 
     async fn load_and_act(self: &Arc<Shard<M>>, loads: &Semaphore) {
         let mut pause = RELOAD_PAUSE;
         while !self.has_ended() {
-            let is_loaded = !matches!(self.turn.lock().phase, Phase::Loading | Phase::Failed);
+            let is_loaded =
+                self.in_turn(|turn| !matches!(turn.phase, Phase::Loading | Phase::Failed));
             let loaded = if is_loaded { Ok(()) } else { self.load(loads).await };
             match loaded {
                 Ok(()) => {
@@ -239,7 +247,7 @@ impl<M: Machine> Shard<M> {
     pub(super) fn load_if_empty(&self) {
         let log = self.scene.partition.log();
         if log.log_start() == log.log_end() {
-            let image = Arc::clone(&self.turn.lock().image);
+            let image = self.in_turn(|turn| Arc::clone(&turn.image));
             self.put(Event::Loaded(Box::default(), log.log_end(), image));
         }
     }
@@ -247,7 +255,7 @@ impl<M: Machine> Shard<M> {
     async fn load(self: &Arc<Shard<M>>, loads: &Semaphore) -> Result<(), Failure> {
         // It is never closed.
         let _one_of_few = loads.acquire().await;
-        let image = Arc::clone(&self.turn.lock().image);
+        let image = self.in_turn(|turn| Arc::clone(&turn.image));
         let (shard, under) = (Arc::clone(self), Arc::clone(&image));
         let loaded = spawn_blocking(move || load::<M>(&shard.scene, &under, || !shard.has_ended()));
         let loaded = loaded.await.map_err(|panic| Failure::Unreadable(panic.to_string()))?;
