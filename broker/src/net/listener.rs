@@ -13,7 +13,7 @@ use arc_swap::ArcSwap;
 use kraft::env::{Bound, Endpoint, Env, Listener, Stream};
 use socket2::SockRef;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -95,8 +95,7 @@ impl Opened {
         loop {
             // As Apache Kafka: whoever is too many waits in the kernel's queue.
             if roster.is_full(&self.name, limits) {
-                let _waits = self.connections.is_blocked();
-                roster.has_room(&self.name, limits).await;
+                self.wait_for_room(&shared).await;
             }
             let (stream, peer) = match self.socket.accept().await {
                 Ok(accepted) => accepted,
@@ -108,17 +107,35 @@ impl Opened {
             };
             pace.pass(|| limits.load().connections_per_second_max).await;
             roster.paced().await;
-            match roster.seat(&self.name, peer.ip(), &limits.load()) {
+            match self.seat(peer.ip(), &shared).await {
                 Ok(seat) => self.serve(stream, peer, seat, &shared),
-                Err(Full::OfIp(most)) => info!(
+                Err(most) => info!(
                     target: "kafka.network.Acceptor",
                     "Rejected connection from {}, address already has the configured maximum of \
                      {most} connections.",
                     peer.ip()
                 ),
-                Err(Full::Connections) => {} // Another listener was quicker.
             }
         }
+    }
+
+    /// Waits until there is room for one that was taken out of the kernel's queue: another
+    /// listener may have been quicker, or fewer are allowed by now. Fails with the limit of its
+    /// address.
+    async fn seat(&self, ip: IpAddr, shared: &Accepting) -> Result<Seat, usize> {
+        loop {
+            let seat = shared.roster.seat(&self.name, ip, &shared.limits.load());
+            match seat {
+                Ok(seat) => return Ok(seat),
+                Err(Full::OfIp(most)) => return Err(most),
+                Err(Full::Connections) => self.wait_for_room(shared).await,
+            }
+        }
+    }
+
+    async fn wait_for_room(&self, Accepting { roster, limits, .. }: &Accepting) {
+        let _waits = self.connections.is_blocked();
+        roster.has_room(&self.name, limits).await;
     }
 
     fn serve(&self, stream: Box<dyn Stream>, peer: SocketAddr, seat: Seat, shared: &Accepting) {

@@ -45,6 +45,21 @@ async fn more_connections_than_the_broker_takes_wait_for_their_turn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_connects_after_the_limit_was_lowered_waits_too() {
+    let world = World::new(&["max.connections=3"]).await;
+    let node = world.broker.ctx.node_id;
+    let mut first = world.connect().await;
+    first.configure(node, &[("max.connections", "1")]).await;
+    let address = world.address();
+    let second = tokio::spawn(async move { Client::connect(address).await.is_answered().await });
+    first.is_answered().await;
+    assert!(!second.is_finished());
+    drop(first);
+    second.await.unwrap();
+    world.broker.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_idle_connection_is_closed() {
     let world = World::new(&["connections.max.idle.ms=300"]).await;
     let mut client = world.connect().await;

@@ -46,7 +46,7 @@ pub(super) struct Connection {
     /// A request that ends the connection, once the earlier ones are answered.
     ending: Option<End>,
     idle: Idle,
-    unread: Unread,
+    held_up: HeldUp,
     /// Last, so that whoever sees it given up finds nothing of this connection left.
     seat: Seat,
 }
@@ -110,10 +110,12 @@ struct Idle {
     moved: bool,
 }
 
-/// How long the client does not take its answers, while no further request starts before it does.
+/// How long the client holds up its own next request: it takes no answers, or has asked for one
+/// that is long in coming.
 #[derive(Default)]
-struct Unread {
+struct HeldUp {
     sent_bytes: usize,
+    answered: bool,
     slow_periods: u32,
 }
 
@@ -140,7 +142,7 @@ impl Connection {
             has_ended: false,
             ending: None,
             idle: Idle { so_far: Duration::ZERO, period, moved: false },
-            unread: Unread::default(),
+            held_up: HeldUp::default(),
         }
     }
 
@@ -167,6 +169,7 @@ impl Connection {
         loop {
             let pause = self.start().unwrap_or_else(|end| self.end_with(end));
             let answered = self.poll_answers(cx);
+            self.held_up.answered |= answered;
             if answered && pause == Pause::Answers && self.output.unsent_bytes() < UNSENT_BYTES_MAX
             {
                 continue; // What waited for these answers may start before they are sent.
@@ -175,7 +178,7 @@ impl Connection {
                 let mut moved = 0;
                 let sent = self.output.poll_send(cx, &mut *self.stream, &mut moved);
                 self.idle.moved |= moved != 0;
-                self.unread.sent_bytes += moved;
+                self.held_up.sent_bytes += moved;
                 if let Poll::Ready(sent) = sent {
                     sent.map_err(End::Io)?;
                     self.stopwatch.all_sent(&self.metrics.requests);
@@ -323,13 +326,18 @@ impl Connection {
     /// What a period of the timer asks for; says how long the next one is.
     fn period_passed(&mut self, pause: &Pause) -> Result<Duration, End> {
         let reads = *pause == Pause::Input;
-        if self.unread_for_long(reads) || (reads && self.input.stalls()) {
+        if self.is_held_up_for_long(reads) || (reads && self.input.stalls()) {
             return Err(End::Stalled);
         }
         // A request that a handler works on is not idle: its handler has a deadline, of the
-        // client's choice. But who takes no answer, or stops within a frame, is there no more.
-        let is_amiss = !self.output.is_empty() || (reads && self.input.is_within_frame());
-        let is_worked_on = !self.waiting.is_empty() && !is_amiss;
+        // client's choice. But who takes no answer, or stops within a frame, is there no more,
+        // unless that waits for us.
+        let waits_for_disk = self.output.waits_for_disk();
+        let waits_for_memory = reads && self.input.waits_for_memory();
+        let is_amiss = (!self.output.is_empty() && !waits_for_disk)
+            || (reads && self.input.is_within_frame() && !waits_for_memory);
+        let is_worked_on =
+            (!self.waiting.is_empty() && !is_amiss) || waits_for_disk || waits_for_memory;
         let Idle { so_far, period, moved } = &mut self.idle;
         let max = self.limits.idle_max;
         if std::mem::take(moved) || is_worked_on {
@@ -350,19 +358,22 @@ impl Connection {
 
 impl Connection {
     /// Whether a whole frame, or a part of one, holds memory that others wait for until the client
-    /// takes its answers, and it does not.
-    fn unread_for_long(&mut self, reads: bool) -> bool {
-        let sent_bytes = std::mem::take(&mut self.unread.sent_bytes);
-        let waits_for_client = !reads && !self.output.is_empty() && !self.output.waits_for_disk();
-        if waits_for_client && sent_bytes < STALL_BYTES {
-            self.unread.slow_periods += 1;
-        } else {
-            self.unread.slow_periods = 0;
-        }
+    /// takes its answers, and it does not, or until it has one that it has asked us to be long with.
+    fn is_held_up_for_long(&mut self, reads: bool) -> bool {
+        let HeldUp { sent_bytes, answered, slow_periods } = std::mem::take(&mut self.held_up);
         let is_large =
             |(request, _): &(Request, _)| self.limits.read_ahead_bytes < request.body.len();
-        let holds_memory = self.input.holds_large() || self.parked.as_ref().is_some_and(is_large);
-        STALL_PERIODS <= self.unread.slow_periods && holds_memory && self.input.is_contended()
+        let is_parked = self.parked.as_ref().is_some_and(is_large);
+        let is_slow = if self.output.is_empty() {
+            // A Produce waits for our disk, and not for as long as its client likes.
+            let waits_for = self.waiting.front().map(|first| first.overlap);
+            is_parked && !answered && waits_for.is_some_and(|it| it != Overlap::Produce)
+        } else {
+            !reads && sent_bytes < STALL_BYTES && !self.output.waits_for_disk()
+        };
+        self.held_up.slow_periods = if is_slow { slow_periods + 1 } else { 0 };
+        let holds_memory = self.input.holds_large() || is_parked;
+        STALL_PERIODS <= self.held_up.slow_periods && holds_memory && self.input.is_contended()
     }
 }
 

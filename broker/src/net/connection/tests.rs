@@ -361,6 +361,56 @@ async fn who_takes_no_answers_and_holds_memory_that_others_wait_for_is_closed() 
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_has_memory_wait_for_an_answer_that_it_wants_late_is_closed() {
+    let (mut patient, mut other, lease) = two_on_one_budget().await;
+    drop(lease);
+    let frames = [patient.fetch(i32::MAX), patient.produce_much()];
+    patient.send(&frames).await;
+    sleep(Duration::from_millis(20)).await;
+    let began = Instant::now();
+    let large = other.produce_much();
+    other.send(&[large]).await;
+    assert_eq!(other.answers(1).await, [1]);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(matches!(patient.task.await.unwrap(), End::Stalled));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_answers_meanwhile_keeps_its_memory() {
+    let (mut busy, mut other, lease) = two_on_one_budget().await;
+    drop(lease);
+    let large = other.produce_much();
+    // Each time it is looked at, a large frame waits for a fetch of its own.
+    for round in 0..20 {
+        let frames = [busy.fetch(4000), busy.produce_much()];
+        busy.send(&frames).await;
+        if round == 0 {
+            other.send(std::slice::from_ref(&large)).await;
+        }
+        assert_eq!(busy.answers(2).await, [2 * round + 1, 2 * round + 2]);
+    }
+    assert_eq!(other.answers(1).await, [1]);
+}
+
+/// As long as it waits for what others hold, it is not its own fault.
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_memory_is_not_idle() {
+    let budget = Budget::new(1 << 20);
+    let mut lease = budget.lease();
+    poll_fn(|cx| lease.poll_take(cx, 2 << 20)).await;
+    let limits = Limits { idle_max: Duration::from_secs(60), ..Limits::default() };
+    let mut client = Client::sharing(&budget, limits, 64 << 10);
+    let large = client.produce_much();
+    let sent = async { client.send(&[large]).await };
+    let free = async {
+        sleep(Duration::from_secs(300)).await;
+        drop(lease);
+    };
+    tokio::join!(sent, free);
+    assert_eq!(client.answers(1).await, [1]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_is_gone_is_let_go_though_a_request_of_it_is_worked_on() {
     let idle_max = Duration::from_secs(60);
     let connect =

@@ -215,6 +215,11 @@ impl Input {
         self.large.is_some()
     }
 
+    /// Whether the frame that is to be read next waits for memory itself.
+    pub(super) fn waits_for_memory(&self) -> bool {
+        self.large.as_ref().is_some_and(Large::waits_for_memory)
+    }
+
     /// Whether others wait for memory.
     pub(super) fn is_contended(&self) -> bool {
         self.budget.is_short()
@@ -225,8 +230,7 @@ impl Input {
         let Some(large) = &mut self.large else {
             return false;
         };
-        let waits_itself = large.charged <= large.bytes.len();
-        if waits_itself || STALL_BYTES <= large.bytes.len() - large.mark {
+        if large.waits_for_memory() || STALL_BYTES <= large.bytes.len() - large.mark {
             (large.mark, large.slow_periods) = (large.bytes.len(), 0);
         } else {
             large.slow_periods += 1;
@@ -236,12 +240,16 @@ impl Input {
 }
 
 impl Large {
+    fn waits_for_memory(&self) -> bool {
+        self.charged <= self.bytes.len()
+    }
+
     fn poll_fill(
         &mut self,
         cx: &mut Context<'_>,
         stream: &mut dyn Stream,
     ) -> Poll<io::Result<usize>> {
-        while self.charged <= self.bytes.len() {
+        while self.waits_for_memory() {
             let more = CHARGE_BYTES.min(self.size - self.charged);
             ready!(self.lease.poll_take(cx, more * self.charge_factor));
             self.charged += more;
