@@ -15,11 +15,14 @@ volume() {
 }
 
 # Scripts run once in the life of the data. That image's own mark counts, wherever the data is now.
-scripts=(/docker-entrypoint-initdb.d/*.sh)
-mark=$(volume)/.user_scripts_initialized
-[ -f "${scripts[0]}" ] && [ ! -f "$mark" ] && [ ! -f /bitnami/kafka/.user_scripts_initialized ] || exit 0
+scripts=()
+for script in /docker-entrypoint-initdb.d/*.sh; do
+  [ ! -f "$script" ] || scripts+=("$script")
+done
+user_scripts_mark=$(volume)/.user_scripts_initialized
+[ ${#scripts[@]} != 0 ] && [ ! -f "$user_scripts_mark" ] && [ ! -f /bitnami/kafka/.user_scripts_initialized ] || exit 0
 for script in "${scripts[@]}"; do
   if [ -x "$script" ]; then "$script"; else . "$script"; fi
 done
-touch "$mark" ||
-  echo "The scripts of /docker-entrypoint-initdb.d will run again, since $mark cannot be written" >&2
+touch "$user_scripts_mark" ||
+  echo "The scripts of /docker-entrypoint-initdb.d will run again, since $user_scripts_mark cannot be written" >&2
