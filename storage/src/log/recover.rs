@@ -44,7 +44,9 @@ pub(super) fn segments(
         if !has(Kind::TxnIndex) {
             segment.has_no_aborted();
         }
-        if segment.is_sealed() && !(has(Kind::OffsetIndex) && has(Kind::TimeIndex)) {
+        // What was listed is from before the tail was recovered.
+        let has_indexes = segment.has_indexes() || has(Kind::OffsetIndex) && has(Kind::TimeIndex);
+        if segment.is_sealed() && !has_indexes {
             segment.rebuild_indexes(home)?;
             recovery.rebuilt_indexes.push(segment.base());
         }
@@ -354,8 +356,8 @@ pub(super) fn replay(
     Ok(replayed)
 }
 
-/// Makes the indexes of aborted transactions say of what stands at or above `border` what the
-/// batches say.
+/// Makes the indexes of aborted transactions say of what stands at or above `border`, and of what
+/// below they have lost, what the batches say.
 pub(super) fn mend_aborted(
     home: &Home,
     segments: &[Arc<Segment>],
@@ -363,9 +365,9 @@ pub(super) fn mend_aborted(
     aborted: &[(i64, EndedTxn)],
 ) -> Result<(), Error> {
     for segment in segments.iter().filter(|segment| border < segment.end().0) {
-        segment.mend_aborted(home, border)?;
+        let from = segment.mend_aborted(home, border)?;
         let of_it =
-            aborted.iter().filter(|(base, it)| *base == segment.base() && border <= it.last_offset);
+            aborted.iter().filter(|(base, it)| *base == segment.base() && from <= it.last_offset);
         for (_, ended) in of_it {
             segment.append_aborted(home, append::aborted(ended))?.sync()?;
             home.names_unsynced.store(true, Ordering::Release);

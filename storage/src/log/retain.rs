@@ -78,9 +78,8 @@ impl Log {
         if config.retention_ms < 0 {
             return Ok(false);
         }
-        let largest = segment.largest_timestamp(&self.home)?;
         // Without any time in it, since when it is known here.
-        let time = largest.map_or_else(|| segment.created_ms(), |(time, _)| time);
+        let time = segment.newest_ms(&self.home)?.unwrap_or_else(|| segment.created_ms());
         Ok(config.retention_ms < now_ms.saturating_sub(time))
     }
 

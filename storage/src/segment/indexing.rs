@@ -94,6 +94,7 @@ impl Segment {
     /// Makes both indexes anew from the batches. What could not be finished does not stay: nothing
     /// tells it from what was.
     fn make_indexes(&self, home: &Home) -> Result<Indexes, ScanError> {
+        let were_synced = self.indexes_synced.load(Ordering::Acquire);
         let made = self.try_make_indexes(home);
         if made.is_err() && !self.is_retired() {
             for kind in [Kind::OffsetIndex, Kind::TimeIndex] {
@@ -102,6 +103,8 @@ impl Segment {
                     Err(_) | Ok(()) => {}
                 }
             }
+            // There are none now that a flush could owe.
+            self.indexes_synced.store(were_synced, Ordering::Release);
         }
         made
     }
@@ -177,6 +180,10 @@ impl Segment {
         Ok(())
     }
 
+    pub fn has_indexes(&self) -> bool {
+        self.indexes.get().is_some()
+    }
+
     /// Whether an index has no room for another entry and the one that sealing adds.
     pub fn is_index_full(&self, segment_index_bytes: u32) -> bool {
         self.indexes.get().is_some_and(|indexes| {
@@ -190,6 +197,25 @@ impl Segment {
         self.indexes(home)?;
         let largest = *self.largest.lock();
         Ok(largest.map(|it| (it.timestamp, self.offset(it.relative))))
+    }
+
+    /// The greatest timestamp, even where there is no room for the index that tells it.
+    pub fn newest_ms(&self, home: &Home) -> Result<Option<i64>, ScanError> {
+        if let Some(newest) = self.walked_newest_ms.get() {
+            return Ok(*newest);
+        }
+        match self.largest_timestamp(home) {
+            Err(ScanError::Disk(error)) if is_shortage(&error) && self.is_sealed() => {
+                let mut newest = -1;
+                self.visit(0, |found| {
+                    newest = newest.max(found.max_timestamp);
+                    Ok(())
+                })?;
+                // For who asks again under a lock.
+                Ok(*self.walked_newest_ms.get_or_init(|| (0 <= newest).then_some(newest)))
+            }
+            found => Ok(found?.map(|(time, _)| time)),
+        }
     }
 
     /// Bytes of the offset index and of the time index.

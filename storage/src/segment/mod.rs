@@ -41,6 +41,8 @@ pub struct Segment {
     loading: Mutex<()>,
     /// The greatest timestamp, and the last offset of the batch that has it.
     largest: Mutex<Option<TimeEntry>>,
+    /// The greatest timestamp of a sealed one whose indexes could not be made.
+    walked_newest_ms: OnceLock<Option<i64>>,
     /// Bytes since the last index entry.
     unindexed: AtomicU32,
     sealed: AtomicBool,
@@ -70,6 +72,7 @@ impl Segment {
             indexes: OnceLock::new(),
             loading: Mutex::default(),
             largest: Mutex::default(),
+            walked_newest_ms: OnceLock::new(),
             unindexed: AtomicU32::new(0),
             sealed: AtomicBool::new(false),
             created_ms: AtomicI64::new(created_ms),

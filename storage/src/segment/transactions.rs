@@ -4,7 +4,7 @@ use super::name::Kind;
 use super::{Home, Segment};
 use crate::disk::File;
 use crate::error::Error;
-use crate::txn_index::{self, AbortedTxn, ENTRY_LEN, Found};
+use crate::txn_index::{self, AbortedTxn, Found};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -52,33 +52,30 @@ impl Segment {
 
     /// Drops those of markers at or behind `offset`: the log was cut there.
     pub fn cut_aborted(&self, home: &Home, offset: i64) -> Result<(), Error> {
-        self.change_aborted(home, |path| txn_index::truncate(&*home.disk, path, offset))
+        let cut = self.change_aborted(home, |path| txn_index::truncate(&*home.disk, path, offset));
+        cut.map(Option::unwrap_or_default)
     }
 
-    /// The same after a crash, before those behind are noted again. Of a torn file the entries are
-    /// kept that are whole.
-    pub fn mend_aborted(&self, home: &Home, offset: i64) -> Result<(), Error> {
-        self.change_aborted(home, |path| match txn_index::truncate(&*home.disk, path, offset) {
-            Err(Error::Malformed { .. }) => {
-                let (file, entry) = (home.disk.open(path)?, ENTRY_LEN as u64);
-                file.truncate(file.size()? / entry * entry)?;
-                txn_index::truncate(&*home.disk, path, offset)
-            }
-            cut => cut,
-        })
+    /// The same after a crash, which may have torn the file. Returns the offset of the first marker
+    /// that is to be noted again.
+    pub fn mend_aborted(&self, home: &Home, offset: i64) -> Result<i64, Error> {
+        let within = self.base..offset;
+        let mend = |path: &Path| txn_index::mend(&*home.disk, path, within);
+        Ok(self.change_aborted(home, mend)?.unwrap_or(self.base))
     }
 
-    fn change_aborted(
+    /// None: there are none, and no file to change.
+    fn change_aborted<T>(
         &self,
         home: &Home,
-        change: impl FnOnce(&Path) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+        change: impl FnOnce(&Path) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
         let mut known = self.aborted.0.lock();
         if known.entries.as_ref().is_some_and(Vec::is_empty) {
-            return Ok(());
+            return Ok(None);
         }
         known.changes += 1;
         known.entries = None;
-        change(&home.path(Kind::TxnIndex, self.base))
+        change(&home.path(Kind::TxnIndex, self.base)).map(Some)
     }
 }

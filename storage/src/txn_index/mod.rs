@@ -3,6 +3,7 @@
 use crate::disk::{self, Disk, File};
 use crate::error::Error;
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -82,12 +83,7 @@ pub fn read(disk: &dyn Disk, path: &Path) -> Result<Vec<AbortedTxn>, Error> {
 
 /// All entries of a file, which stands at `path`.
 pub fn decode(file: &dyn File, path: &Path) -> Result<Vec<AbortedTxn>, Error> {
-    let bytes = match disk::read_whole(file, FILE_BYTES_MAX) {
-        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
-            return Err(Error::malformed(path, "too large for a transaction index"));
-        }
-        read => read?,
-    };
+    let bytes = whole(file, path)?;
     let (entries, rest) = bytes.as_chunks::<ENTRY_LEN>();
     if !rest.is_empty() {
         return Err(Error::malformed(path, "ends within an entry"));
@@ -100,6 +96,15 @@ pub fn decode(file: &dyn File, path: &Path) -> Result<Vec<AbortedTxn>, Error> {
     };
     let read: Option<Vec<AbortedTxn>> = entries.iter().map(&mut decode).collect();
     read.ok_or_else(|| Error::malformed(path, "an entry of unknown version, or out of order"))
+}
+
+fn whole(file: &dyn File, path: &Path) -> Result<Vec<u8>, Error> {
+    match disk::read_whole(file, FILE_BYTES_MAX) {
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+            Err(Error::malformed(path, "too large for a transaction index"))
+        }
+        read => Ok(read?),
+    }
 }
 
 /// Those of a segment's `entries` that a `read_committed` fetch of `from..to` must skip.
@@ -125,6 +130,30 @@ pub fn truncate(disk: &dyn Disk, path: &Path, offset: i64) -> Result<(), Error> 
         disk.open(path)?.truncate((kept * ENTRY_LEN) as u64)?;
     }
     Ok(())
+}
+
+/// Cuts a file after a crash behind the entries that can be what was written: of markers in
+/// `within`, one behind the other. Returns from which offset on it says nothing of markers.
+pub fn mend(disk: &dyn Disk, path: &Path, within: Range<i64>) -> Result<i64, Error> {
+    let file = match disk.open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(within.start),
+        opened => opened?,
+    };
+    let bytes = whole(&*file, path)?;
+    let (mut kept, mut next) = (0, within.start);
+    for entry in bytes.as_chunks::<ENTRY_LEN>().0 {
+        // A marker stands behind what it ends. Zeros, which a power cut leaves, do not.
+        let sane = AbortedTxn::decode(entry).filter(|it| {
+            it.first_offset < it.last_offset && (next..within.end).contains(&it.last_offset)
+        });
+        let Some(aborted) = sane else { break };
+        next = aborted.last_offset.saturating_add(1);
+        kept += ENTRY_LEN;
+    }
+    if kept < bytes.len() {
+        file.truncate(kept as u64)?;
+    }
+    Ok(next)
 }
 
 #[cfg(test)]

@@ -78,3 +78,28 @@ fn a_torn_or_foreign_file_is_malformed_and_appending_heals_its_tail() {
     append(&disk, path(), &aborted(1, 1, 9, 11)).unwrap();
     assert!(matches!(read(&disk, path()), Err(Error::Malformed { .. })), "offsets go back");
 }
+
+#[test]
+fn a_crash_leaves_what_can_have_been_written() {
+    let entry = |bytes: [u8; ENTRY_LEN]| bytes.to_vec();
+    let good = || [aborted(1, 0, 10, 5), aborted(2, 5, 20, 21)].map(|it| it.encode()).concat();
+    for (tail, within, left, next) in [
+        (vec![], 0..30, 2, 21),
+        (vec![], 0..20, 1, 11),
+        (vec![], 10..21, 2, 21),
+        (vec![], 11..30, 0, 11),
+        (vec![0; 7], 0..30, 2, 21),
+        (entry([0; ENTRY_LEN]), 0..30, 2, 21),
+        (entry([9; ENTRY_LEN]), 0..30, 2, 21),
+        (entry(aborted(3, 15, 20, 21).encode()), 0..30, 2, 21),
+        (entry(aborted(3, 25, 25, 26).encode()), 0..30, 2, 21),
+        (entry(aborted(3, 24, 25, 26).encode()), 0..30, 3, 26),
+    ] {
+        let disk = SimDisk::default();
+        let bytes = [good(), tail].concat();
+        disk.create(path()).unwrap().write_all_at(0, &bytes).unwrap();
+        assert_eq!(mend(&disk, path(), within.clone()).unwrap(), next, "{bytes:?} {within:?}");
+        assert_eq!(read(&disk, path()).unwrap().len(), left, "{bytes:?} {within:?}");
+    }
+    assert_eq!(mend(&SimDisk::default(), path(), 3..9).unwrap(), 3);
+}

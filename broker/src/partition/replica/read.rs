@@ -87,6 +87,10 @@ impl Partition {
         {
             let found = self.log.aborted_transactions(ask.offset, end);
             let found = found.map_err(|error| self.broken(&error))?;
+            // A segment that leaves the log takes along what is told of it; the start moves before.
+            if ask.offset < self.log.log_start() {
+                return Err(ErrorCode::OffsetOutOfRange.into());
+            }
             aborted.extend(found.into_iter().map(|it| (it.producer_id, it.first_offset)));
         }
         read.slice = (0 < slice.len).then_some(slice);

@@ -4,6 +4,7 @@ use super::*;
 use crate::disk::sim::Operation;
 use crate::log::clean::{CleanOptions, Supervisor};
 use crate::segment::name::Kind;
+use crate::txn_index;
 use protocol::records::ControlKind;
 use protocol::records::batch::TRANSACTIONAL;
 use protocol::records::control::end_of_transaction;
@@ -244,4 +245,55 @@ fn who_reads_while_one_is_noted_does_not_hide_it() {
         });
         assert_eq!(told(&log, 2, 4), [(2, 2, 3)]);
     }
+}
+
+/// Behind an entry that is durable the file has grown, and a power cut left zeros there.
+#[test]
+fn entries_that_a_power_cut_left_as_zeros_are_noted_again() {
+    let entry = txn_index::ENTRY_LEN as u64;
+    // How many batches come first and are durable, of how many transactions so many entries are
+    // whole, and how many there seem to be in the file.
+    for (before, whole, seeming) in
+        [(0, 1, 2), (0, 1, 5), (0, 0, 1), (0, 0, 2), (1, 0, 2), (1, 1, 3)]
+    {
+        let (log, disk) = log(LogConfig::default());
+        (0..before).for_each(|offset| assert_eq!(append(&log, 1), offset));
+        let mut recovery_point = log.log_end();
+        for id in [1, 2] {
+            write(&log, id, 0);
+            end(&log, id, ControlKind::Abort);
+            if id == whole {
+                recovery_point = log.log_end();
+            }
+        }
+        let file = disk.open(&path(0)).unwrap();
+        let kept = u64::try_from(whole).unwrap() * entry;
+        file.truncate(kept).unwrap();
+        file.truncate(seeming * entry).unwrap();
+        let case = (before, whole, seeming);
+        for _ in 0..2 {
+            let open = Open { recovery_point, ..open_with(&disk, LogConfig::default()) };
+            let log = Log::open(open).expect("a start makes the entries anew").0;
+            log.set_high_watermark(log.log_end());
+            let want = [(1, before, before + 1), (2, before + 2, before + 3)];
+            assert_eq!(told(&log, 0, before + 4), want, "{case:?}");
+            assert_eq!(file.size().unwrap(), 2 * entry, "{case:?}");
+        }
+    }
+}
+
+/// What the disk lost below the recovery point is made anew as far as the batches are walked over.
+#[test]
+fn an_entry_that_rotted_below_the_recovery_point_is_noted_again() {
+    let (log, disk) = log(LogConfig::default());
+    for id in [1, 2] {
+        write(&log, id, 0);
+        end(&log, id, ControlKind::Abort);
+    }
+    disk.open(&path(0)).unwrap().write_all_at(0, &[9]).unwrap();
+    append(&log, 1);
+    let open = Open { recovery_point: 4, ..open_with(&disk, LogConfig::default()) };
+    let log = Log::open(open).unwrap().0;
+    log.set_high_watermark(5);
+    assert_eq!(told(&log, 0, 5), [(1, 0, 1), (2, 2, 3)]);
 }

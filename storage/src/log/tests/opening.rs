@@ -75,3 +75,31 @@ fn the_snapshots_that_were_listed_are_those_that_are_judged() {
     assert_eq!(left, [11, 1000], "older ones and those beyond the end go; a folder is none");
     assert!(disk.exists(&odd).unwrap(), "nor is what has another name");
 }
+
+/// A start after a crash walks over what was not flushed, and makes what is missing as it does.
+#[test]
+fn an_index_that_recovery_has_made_is_not_made_again() {
+    use crate::segment::name::Kind;
+    let (log, disk) = log(config());
+    fill(&log, 100);
+    log.roll(NOW).unwrap();
+    fill(&log, 10);
+    let costs = [None, Some(Kind::TimeIndex), Some(Kind::OffsetIndex)].map(|missing| {
+        let disk = disk.fork();
+        if let Some(kind) = missing {
+            disk.remove(&kind.path(Path::new("/t-0"), 0)).unwrap();
+        }
+        let disk = disk.fork();
+        let (log, recovery) = open(&disk, config());
+        assert_eq!((log.log_end(), recovery.cut), (220, None));
+        let found = log.offset_for_timestamp(NOW + 100).unwrap().unwrap();
+        assert_eq!(found.offset, 100, "{missing:?}");
+        (recovery.rebuilt_indexes, disk.count(Operation::Sync))
+    });
+    assert_eq!(costs, [(); 3].map(|()| (Vec::new(), 0)));
+    // Not so one of a segment that recovery need not look at.
+    let disk = disk.fork();
+    disk.remove(&Kind::TimeIndex.path(Path::new("/t-0"), 0)).unwrap();
+    let open = Open { last_stop: LastStop::Clean, ..open_with(&disk, config()) };
+    assert_eq!(Log::open(open).unwrap().1.rebuilt_indexes, [0]);
+}

@@ -137,3 +137,28 @@ fn nobody_who_appends_waits_for_a_sync_of_the_logs_start_or_of_a_roll() {
     let (log, _) = open(&disk.crash(1), LogConfig::default());
     assert_eq!([8, 9, 10].map(|it| log.epoch_of(it)), [Some(0), Some(0), Some(7)]);
 }
+
+/// What lets go of segments is what makes room.
+#[test]
+fn an_index_for_which_there_is_no_room_holds_no_segment_back() {
+    use crate::segment::name::Kind;
+    let keep = LogConfig { retention_ms: 10_000, retention_bytes: -1, ..LogConfig::default() };
+    let (log, disk) = filled(keep.clone());
+    log.close().unwrap();
+    let config = LogConfig { segment_bytes: 400, ..keep };
+    let open = Open { last_stop: LastStop::Clean, ..open_with(&disk, config) };
+    let log = Log::open(Open { high_watermark: 10, ..open }).unwrap().0;
+    for base in [0, 2] {
+        for kind in [Kind::OffsetIndex, Kind::TimeIndex] {
+            disk.remove(&kind.path(std::path::Path::new("/t-0"), base)).unwrap();
+        }
+    }
+    disk.set_capacity(0);
+    assert_eq!(log.retain(NOW + 11_000).unwrap().log_start, None);
+    assert!(!log.segments.load()[0].owes_its_indexes(), "there are none to sync");
+    assert_eq!(log.retain(NOW + 11_001).unwrap().log_start, Some(2));
+    assert_eq!((names(&disk, ".index"), log.failure()), (3, None));
+    disk.set_capacity(u64::MAX);
+    assert_eq!(log.offset_for_timestamp(NOW + 3000).unwrap().unwrap().offset, 3);
+    assert_eq!(log.retain(NOW + 13_001).unwrap().log_start, Some(4));
+}

@@ -137,21 +137,30 @@ impl Cleaner {
         self.config.load().values.cleaner.clone()
     }
 
-    /// Cleans the log that needs it most. False: none needs it, or it could not be done.
+    /// Cleans the log that needs it most, of those that can be cleaned. False: none needs it, or
+    /// it could not be done.
     pub(super) fn clean_next(&self) -> bool {
         self.load();
-        let Some((partition, cleanable)) = self.claim() else {
-            self.write_down();
-            return false;
-        };
-        let outcome = self.clean(&partition, &cleanable);
-        let mut state = self.state.lock();
-        state.progress.release(&partition);
-        if let Ok(cleaned) = &outcome {
-            state.progress.set_clean_to(&partition, cleaned.end);
+        while let Some((partition, cleanable)) = self.claim() {
+            if self.clean_one(&partition, &cleanable) {
+                return true;
+            }
         }
-        if let Err(CleanError::Unreadable { .. }) = &outcome {
-            state.progress.give_up(&partition);
+        self.state.lock().progress.begin_round();
+        self.write_down();
+        false
+    }
+
+    /// False: it could not be done.
+    fn clean_one(&self, partition: &Partition, cleanable: &Cleanable) -> bool {
+        let outcome = self.clean(partition, cleanable);
+        let mut state = self.state.lock();
+        state.progress.release(partition);
+        match &outcome {
+            Ok(cleaned) => state.progress.set_clean_to(partition, cleaned.end),
+            Err(CleanError::Unreadable { .. }) => state.progress.give_up(partition),
+            // It stays the dirtiest, and others are due.
+            Err(CleanError::Stopped | CleanError::Failed(_)) => state.progress.pass_over(partition),
         }
         drop(state);
         match &outcome {
@@ -163,14 +172,14 @@ impl Cleaner {
                 "{} is not compacted any more until the broker starts again: {error}",
                 partition.name()
             ),
-            Err(CleanError::Failed(error)) => failed(&partition, "compaction", error),
+            Err(CleanError::Failed(error)) => failed(partition, "compaction", error),
         }
         outcome.is_ok()
     }
 
     fn clean(&self, partition: &Partition, cleanable: &Cleanable) -> Result<Cleaned, CleanError> {
         if !self.secure(partition, cleanable) {
-            return Err(CleanError::Stopped); // It is due again in a moment.
+            return Err(CleanError::Stopped); // It is due again in the next round.
         }
         let settings = self.settings();
         let options = self.options(&settings);
@@ -333,3 +342,6 @@ impl Supervisor for Watch<'_> {
         doomed.paths.into_iter().for_each(|path| self.cleaner.doomed.put(path, due));
     }
 }
+
+#[cfg(test)]
+mod tests;

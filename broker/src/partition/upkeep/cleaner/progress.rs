@@ -17,6 +17,8 @@ pub(super) struct Progress {
     clean_to: BTreeMap<Of, i64>,
     busy: BTreeSet<Of>,
     unreadable: BTreeSet<Of>,
+    /// Those that could not be cleaned in this round.
+    passed_over: BTreeSet<Of>,
 }
 
 impl Progress {
@@ -39,7 +41,7 @@ impl Progress {
     /// Whether somebody may clean it now.
     pub(super) fn is_free(&self, partition: &Partition) -> bool {
         let of = of(partition);
-        !self.busy.contains(&of) && !self.unreadable.contains(&of)
+        ![&self.busy, &self.unreadable, &self.passed_over].iter().any(|it| it.contains(&of))
     }
 
     /// False: somebody else has it.
@@ -54,6 +56,16 @@ impl Progress {
     /// It is left alone until the process starts again.
     pub(super) fn give_up(&mut self, partition: &Partition) {
         self.unreadable.insert(of(partition));
+    }
+
+    /// It is left alone until the next round.
+    pub(super) fn pass_over(&mut self, partition: &Partition) {
+        self.passed_over.insert(of(partition));
+    }
+
+    /// All that was left to be tried has been.
+    pub(super) fn begin_round(&mut self) {
+        self.passed_over.clear();
     }
 
     /// Forgets all but these partitions.

@@ -1,5 +1,7 @@
 //! What a partition tells those who wait for it, on a disk in memory.
 
+mod meanwhile;
+
 use super::*;
 use crate::partition::dir::Syncs;
 use crate::partition::leader::ACKS_LEADER;
@@ -19,13 +21,32 @@ const NODE: i32 = 1;
 
 pub(in crate::partition) fn partition(rules: Rules) -> Arc<Partition> {
     let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
-    let claim = Claim::take(Arc::clone(&disk), Path::new("/data")).unwrap();
+    let dir = dir(&disk);
+    let log = Log::open(opening(&disk, &dir, "t")).unwrap().0;
+    leading(dir, "t", Uuid([2; 16]), log, rules)
+}
+
+pub(in crate::partition) fn dir(disk: &Arc<dyn Disk>) -> Arc<Dir> {
+    let claim = Claim::take(Arc::clone(disk), Path::new("/data")).unwrap();
     let log_dir = claim.format(MetaProperties::new("cluster", NODE, Uuid([1; 16]))).unwrap();
-    let dir = Arc::new(Dir::new(Arc::new(log_dir), LastStop::Clean, 0));
-    let at = TopicPartition::new("t", 0);
-    let path = dir.log_dir().unwrap().partition_path(&at);
-    let log = Log::open(Open::new(disk, path, Arc::default(), 0)).unwrap().0;
-    let partition = Arc::new(Partition::new(at, Uuid([2; 16]), dir, Arc::new(log)));
+    Arc::new(Dir::new(Arc::new(log_dir), LastStop::Clean, 0))
+}
+
+/// How the log of a topic's partition is opened in `dir`.
+pub(in crate::partition) fn opening(disk: &Arc<dyn Disk>, dir: &Dir, topic: &str) -> Open {
+    let path = dir.log_dir().unwrap().partition_path(&TopicPartition::new(topic, 0));
+    Open::new(Arc::clone(disk), path, Arc::default(), 0)
+}
+
+pub(in crate::partition) fn leading(
+    dir: Arc<Dir>,
+    topic: &str,
+    id: Uuid,
+    log: Log,
+    rules: Rules,
+) -> Arc<Partition> {
+    let at = TopicPartition::new(topic, 0);
+    let partition = Arc::new(Partition::new(at, id, dir, Arc::new(log)));
     partition.lead(term(), rules);
     partition
 }
