@@ -81,6 +81,15 @@ impl Interrupt {
         Some(self.code.load(Ordering::SeqCst)).filter(|code| *code != 0)
     }
 
+    /// How a tool ends whose work has ended so: as one that was interrupted if it was, unless
+    /// something went wrong. A reader of its output that has gone changes nothing of that.
+    pub(crate) fn end(&self, done: Result<(), Failure>) -> Result<(), Failure> {
+        match (self.code(), done) {
+            (Some(code), Ok(()) | Err(Failure::Closed)) => Err(Failure::Exit(code)),
+            (_, done) => done,
+        }
+    }
+
     /// Waits so long, or until the process is asked to end.
     pub(crate) fn wait(&self, most: Duration) {
         // Either way there is nothing more to do than to look.

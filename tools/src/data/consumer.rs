@@ -1,6 +1,6 @@
 //! A consumer: records out, one by one.
 
-use super::handed::Handed;
+use super::handed::{Handed, Holding};
 use super::producer::{reason, tell_unknown};
 use super::settings::{Role, map};
 use super::voice::Voice;
@@ -13,7 +13,7 @@ use rdkafka::bindings::{
     rd_kafka_message_leader_epoch,
 };
 use rdkafka::config::RDKafkaLogLevel;
-use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer as _};
+use rdkafka::consumer::{BaseConsumer, Consumer as _};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{BorrowedMessage, Message};
 use rdkafka::{Offset, Timestamp, TopicPartitionList};
@@ -279,36 +279,23 @@ impl Consumer {
         self.next(wait)
     }
 
-    /// All that is printed of this record is printed: from the next time on that stdout is written,
-    /// a commit covers it, and those before it.
+    /// What can be done also within a poll.
+    pub(crate) fn holding(&self) -> Holding<'_> {
+        Holding { inner: &self.inner, handed: &self.handed }
+    }
+
+    /// As [`Holding::used`].
     pub(crate) fn used(&self, record: &Received<'_>) {
-        self.used_to((record.topic(), record.partition()), record.offset(), record.epoch());
+        let of = (record.topic(), record.partition());
+        self.holding().used(of, record.offset(), record.epoch());
     }
 
-    /// The same, of the record of this offset and leader's epoch.
-    pub(crate) fn used_to(&self, of: (&str, i32), offset: i64, epoch: Option<i32>) {
-        self.handed.used(of, offset, epoch);
-    }
-
-    /// Lets what was printed be seen, and be committed.
+    /// As [`Holding::settle`].
     ///
     /// # Errors
     /// Stdout takes no more, and nothing more is committed.
     pub(crate) fn settle(&self) -> Result<(), Failure> {
-        self.handed.settle(&self.inner)
-    }
-
-    /// Commits, for each partition, where to go on, and waits for the answer.
-    ///
-    /// # Errors
-    /// They are not known to be committed.
-    pub(crate) fn commit(&self, offsets: &[(String, i32, i64)]) -> Result<(), Failure> {
-        let mut list = TopicPartitionList::new();
-        for (topic, partition, offset) in offsets {
-            list.add_partition_offset(topic, *partition, Offset::Offset(*offset))
-                .map_err(|error| told(&error))?;
-        }
-        self.inner.commit(&list, CommitMode::Sync).map_err(|error| told(&error))
+        self.holding().settle()
     }
 }
 
@@ -334,11 +321,13 @@ fn ends(error: &KafkaError) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::super::producer::{Listener, Outcome, Producer, ToSend};
     use super::*;
     use crate::output::tests::Refusing;
+    use rdkafka::consumer::{CommitMode, ConsumerContext, Rebalance};
     use rdkafka::mocking::MockCluster;
+    use rdkafka::producer::DefaultProducerContext;
     use std::io::ErrorKind;
 
     #[test]
@@ -360,8 +349,8 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_is_not_printed_is_not_committed() {
+    /// A cluster, with three records in a partition of topic `t`, and what its clients have to know.
+    pub(crate) fn three_records() -> (MockCluster<'static, DefaultProducerContext>, Properties) {
         let cluster = MockCluster::new(1).unwrap();
         cluster.create_topic("t", 1, 1).unwrap();
         let all = [("bootstrap.servers", &*cluster.bootstrap_servers()), ("group.id", "g")];
@@ -372,25 +361,49 @@ mod tests {
             producer.send("t", &record, ()).unwrap();
         }
         producer.flush();
+        (cluster, all)
+    }
+
+    impl Consumer {
+        /// The next record of the cluster's partition, from its first on.
+        pub(crate) fn await_next(&self) -> Received<'_> {
+            loop {
+                if let Some(record) = self.next(LOOK).unwrap() {
+                    break record;
+                }
+            }
+        }
+
+        /// What a poll does when the partition is about to go to another member.
+        pub(crate) fn lose(&self) {
+            let mut list = TopicPartitionList::new();
+            list.add_partition("t", 0);
+            self.inner.context().pre_rebalance(&self.inner, &Rebalance::Revoke(&list));
+        }
+
+        /// Commits what may be, and returns where the group goes on.
+        pub(crate) fn committed(&self) -> Offset {
+            // There may be nothing to commit.
+            drop(self.inner.commit_consumer_state(CommitMode::Sync));
+            self.inner.committed(LOOK).unwrap().find_partition("t", 0).unwrap().offset()
+        }
+    }
+
+    #[test]
+    fn what_is_not_printed_is_not_committed() {
+        let (_cluster, all) = three_records();
         let check = |mut out: Output, used: usize, want: Offset| {
             let consumer = Consumer::new(&all, Voice::alone(), &out).unwrap();
             consumer.add("t", &[0], Start::Earliest).unwrap();
-            let next = || loop {
-                if let Some(record) = consumer.next(LOOK).unwrap() {
-                    break record;
-                }
-            };
             for at in 0..3 {
-                let record = next();
+                let record = consumer.await_next();
                 if at < used {
                     drop(out.bytes(record.value().unwrap()));
                     consumer.used(&record);
                 }
             }
             drop(consumer.settle());
-            drop(consumer.inner.commit_consumer_state(CommitMode::Sync));
-            let committed = consumer.inner.committed(LOOK).unwrap();
-            assert_eq!(committed.find_partition("t", 0).unwrap().offset(), want);
+            assert_eq!(consumer.committed(), want);
         };
         check(Output::to(Refusing(ErrorKind::StorageFull)), 2, Offset::Invalid);
         check(Output::to(std::io::sink()), 2, Offset::Offset(2));

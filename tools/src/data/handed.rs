@@ -1,15 +1,19 @@
 //! Records that were handed out and are done with: what a commit may cover.
 
+use super::producer::reason;
+use super::voice::Voice;
 use crate::failure::Failure;
 use crate::output::Output;
 use parking_lot::Mutex;
 use rdkafka::bindings::{
     rd_kafka_topic_partition_list_find, rd_kafka_topic_partition_set_leader_epoch,
 };
-use rdkafka::consumer::{BaseConsumer, Consumer as _, ConsumerContext};
+use rdkafka::consumer::{BaseConsumer, CommitMode, Consumer as _, ConsumerContext};
+use rdkafka::error::KafkaError;
 use rdkafka::{Offset, TopicPartitionList};
 use std::collections::BTreeMap;
 use std::ffi::CString;
+use std::fmt;
 
 /// Where to go on behind a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +76,48 @@ impl Handed {
             drop(consumer.store_offsets(&list(&used.next)));
         }
         Ok(())
+    }
+}
+
+/// What can be done for records of a consumer also within a poll, before partitions are taken.
+#[derive(Clone, Copy)]
+pub(crate) struct Holding<'a> {
+    pub(super) inner: &'a BaseConsumer<Voice>,
+    pub(super) handed: &'a Handed,
+}
+
+impl fmt::Debug for Holding<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Holding").finish_non_exhaustive()
+    }
+}
+
+impl Holding<'_> {
+    /// All that is printed of this record is printed: from the next time on that stdout is written,
+    /// a commit covers it, and those before it.
+    pub(crate) fn used(&self, of: (&str, i32), offset: i64, epoch: Option<i32>) {
+        self.handed.used(of, offset, epoch);
+    }
+
+    /// Lets what was printed be seen, and be committed.
+    ///
+    /// # Errors
+    /// Stdout takes no more, and nothing more is committed.
+    pub(crate) fn settle(&self) -> Result<(), Failure> {
+        self.handed.settle(self.inner)
+    }
+
+    /// Commits, for each partition, where to go on, and waits for the answer.
+    ///
+    /// # Errors
+    /// They are not known to be committed.
+    pub(crate) fn commit(&self, offsets: &[(String, i32, i64)]) -> Result<(), Failure> {
+        let told = |error: KafkaError| Failure::Told(reason(&error));
+        let mut list = TopicPartitionList::new();
+        for (topic, partition, offset) in offsets {
+            list.add_partition_offset(topic, *partition, Offset::Offset(*offset)).map_err(told)?;
+        }
+        self.inner.commit(&list, CommitMode::Sync).map_err(told)
     }
 }
 

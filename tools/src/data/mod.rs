@@ -1,7 +1,7 @@
 //! Records in and out of a cluster, over librdkafka: the one folder that names it.
 
 pub(crate) mod consumer;
-mod handed;
+pub(crate) mod handed;
 pub(crate) mod producer;
 pub(crate) mod settings;
 pub(crate) mod voice;

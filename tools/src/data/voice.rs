@@ -1,6 +1,6 @@
 //! What librdkafka has to say beside records: warnings, and who has which partitions.
 
-use super::handed::Handed;
+use super::handed::{Handed, Holding};
 use crate::output::complain;
 use rdkafka::client::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
@@ -18,9 +18,12 @@ pub(crate) enum Change {
     Taken(Vec<(String, i32)>),
 }
 
+type BeforeTaken = Box<dyn Fn(Holding<'_>) + Send + Sync>;
+
 /// Warnings go to standard error, changes to whoever asked for them.
 pub(crate) struct Voice {
     on_change: Option<Box<dyn Fn(Change) + Send + Sync>>,
+    before_taken: Option<BeforeTaken>,
     /// Of a consumer.
     handed: OnceLock<Arc<Handed>>,
 }
@@ -35,12 +38,18 @@ impl Voice {
     /// Nobody wants to hear of changes.
     #[must_use]
     pub(crate) fn alone() -> Voice {
-        Voice { on_change: None, handed: OnceLock::new() }
+        Voice { on_change: None, before_taken: None, handed: OnceLock::new() }
     }
 
     /// `on_change` is called within a poll, or within the end of the consumer.
     pub(crate) fn telling(on_change: impl Fn(Change) + Send + Sync + 'static) -> Voice {
-        Voice { on_change: Some(Box::new(on_change)), handed: OnceLock::new() }
+        Voice { on_change: Some(Box::new(on_change)), ..Voice::alone() }
+    }
+
+    /// `done` is the last thing that is done while the member still has what is taken from it.
+    #[must_use]
+    pub(crate) fn before_taken(self, done: impl Fn(Holding<'_>) + Send + Sync + 'static) -> Voice {
+        Voice { before_taken: Some(Box::new(done)), ..self }
     }
 
     /// What is done with by then is settled before a partition goes to another member.
@@ -70,6 +79,9 @@ impl ConsumerContext for Voice {
     fn pre_rebalance(&self, consumer: &BaseConsumer<Voice>, change: &Rebalance<'_>) {
         let Rebalance::Revoke(list) = change else { return };
         if let Some(handed) = self.handed.get() {
+            if let Some(done) = &self.before_taken {
+                done(Holding { inner: consumer, handed });
+            }
             // Whoever prints next is told that it cannot be written.
             drop(handed.settle(consumer));
         }

@@ -113,15 +113,22 @@ fn perform(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     while !producer.flush_for(STEP) {
         told = told.and_then(|()| tally.tell(out));
     }
-    told.and_then(|()| tally.tell(out))?;
-    summary(&options, env, &tally, out)?;
-    let lost = tally.state.lock().lost;
-    if 0 < lost {
-        let more = lost.saturating_sub(LOSSES_TOLD);
-        complain(&format!("{lost} records were not acknowledged ({more} of them not told above)"));
-        return Err(Failure::Exit(1));
+    let told = told.and_then(|()| tally.tell(out));
+    let told = told.and_then(|()| summary(&options, env, &tally, out));
+    interrupt.end(acknowledged(tally.state.lock().lost, told))
+}
+
+/// How it ends, if `told` is how the telling ended: not well if records are lost, whoever listens.
+fn acknowledged(lost: u64, told: Result<(), Failure>) -> Result<(), Failure> {
+    if lost == 0 {
+        return told;
     }
-    interrupt.code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
+    let more = lost.saturating_sub(LOSSES_TOLD);
+    complain(&format!("{lost} records were not acknowledged ({more} of them not told above)"));
+    match told {
+        Ok(()) | Err(Failure::Closed) => Err(Failure::Exit(1)),
+        Err(why) => Err(why),
+    }
 }
 
 struct Sending<'a> {
@@ -216,4 +223,19 @@ fn summary(options: &Options, env: &Env, tally: &Tally, out: &mut Output) -> Res
         }
     }
     out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_that_are_lost_are_a_failure_whoever_listens() {
+        let why = || Err(Failure::Told("no transaction".to_owned()));
+        assert_eq!(acknowledged(0, Ok(())), Ok(()));
+        assert_eq!(acknowledged(0, Err(Failure::Closed)), Err(Failure::Closed));
+        assert_eq!(acknowledged(2, Ok(())), Err(Failure::Exit(1)));
+        assert_eq!(acknowledged(2, Err(Failure::Closed)), Err(Failure::Exit(1)));
+        assert_eq!(acknowledged(2, why()), why());
+    }
 }

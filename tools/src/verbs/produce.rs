@@ -85,8 +85,7 @@ impl Produce {
         let interrupt = Interrupt::listen(move |code| {
             if first.is_mine() {
                 let told = end(&flushed, &counted, &topic, &mut said);
-                let is_well = told.and_then(|()| said.flush()).is_ok();
-                std::process::exit(i32::from(if is_well { code } else { 1 }));
+                std::process::exit(i32::from(interrupted(said.end(told), code)));
             }
         })?;
         let sending = Sending { asked: self, producer: &producer, tally: &tally };
@@ -100,8 +99,7 @@ impl Produce {
             None => sending.all(io::stdin().lock(), &interrupt),
         };
         ending.take();
-        sent.and(end(&producer, &tally, &self.topic, output))?;
-        interrupt.code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
+        interrupt.end(sent.and(end(&producer, &tally, &self.topic, output)))
     }
 
     /// The topic must be there, unless the brokers make what is missing.
@@ -145,10 +143,23 @@ fn end(
 ) -> Result<(), Failure> {
     producer.flush();
     let stored = tally.stored.load(Ordering::Relaxed);
-    output.line(format!("{stored} records are stored in {topic}"))?;
+    let said = output.line(format!("{stored} records are stored in {topic}"));
     match tally.lost.load(Ordering::Relaxed) {
-        0 => Ok(()),
+        0 => said,
+        // Also where nobody reads what is said.
         lost => Err(Failure::Told(format!("{lost} records are not stored"))),
+    }
+}
+
+/// Says what went wrong, and what one exits with that is interrupted with `code`.
+fn interrupted(done: Result<(), Failure>, code: u8) -> u8 {
+    match done {
+        Err(Failure::Told(why) | Failure::Usage(why)) => {
+            complain(&why);
+            1
+        }
+        // A reader of stdout that has gone has had enough.
+        Ok(()) | Err(Failure::Closed | Failure::Exit(_) | Failure::Help | Failure::Version) => code,
     }
 }
 
@@ -232,6 +243,8 @@ fn open(path: &Path, env: &Env) -> Result<(Reading, ProgressBar), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output::tests::Refusing;
+    use std::io::ErrorKind;
 
     fn produce(separator: Option<&str>) -> Produce {
         Produce {
@@ -241,6 +254,25 @@ mod tests {
             header: vec![("source".to_owned(), "shop".to_owned())],
             compression: None,
         }
+    }
+
+    #[test]
+    fn who_is_interrupted_says_how_many_are_lost() {
+        let properties = [("bootstrap.servers".to_owned(), "127.0.0.1:1".to_owned())].into();
+        let check = |lost: u64, mut output: Output, want: Result<(), Failure>, code: u8| {
+            let tally = Arc::new(Tally { lost: lost.into(), ..Tally::default() });
+            let producer = Producer::explaining(&properties, tally.clone()).unwrap();
+            let told = end(&producer, &tally, "t", &mut output);
+            let done = output.end(told);
+            assert_eq!(done, want);
+            assert_eq!(interrupted(done, 143), code);
+        };
+        let lost = || Err(Failure::Told("2 records are not stored".to_owned()));
+        let gone = || Output::to(Refusing(ErrorKind::BrokenPipe));
+        check(0, Output::to(io::sink()), Ok(()), 143);
+        check(2, Output::to(io::sink()), lost(), 1);
+        check(0, gone(), Err(Failure::Closed), 143);
+        check(2, gone(), lost(), 1);
     }
 
     #[test]

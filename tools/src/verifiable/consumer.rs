@@ -3,6 +3,7 @@
 use super::event::event;
 use crate::args::{Args, Command, switch, value};
 use crate::data::consumer::{Consumer, Received};
+use crate::data::handed::Holding;
 use crate::data::voice::{Change, Voice};
 use crate::entrance;
 use crate::failure::Failure;
@@ -46,7 +47,7 @@ const COMMAND: Command = Command {
 /// How long to wait for a record before it is looked whether the tool was asked to end.
 const STEP: Duration = Duration::from_millis(50);
 /// Records that are told of together, as one poll of Java's consumer returns them.
-const RECORDS_AT_ONCE: usize = 500;
+const RECORDS_AT_ONCE: u64 = 500;
 
 struct Options {
     topic: String,
@@ -100,33 +101,6 @@ impl Options {
     }
 }
 
-/// Changes of what the member has, until they are told.
-#[derive(Debug)]
-struct Changes {
-    clock: Arc<dyn Clock>,
-    lines: Mutex<Vec<Json>>,
-}
-
-impl Changes {
-    fn came(&self, change: Change) {
-        let (name, partitions) = match change {
-            Change::Given(partitions) => ("partitions_assigned", partitions),
-            Change::Taken(partitions) => ("partitions_revoked", partitions),
-        };
-        let one = |(topic, partition): (String, i32)| {
-            object([("topic", Json::Text(topic)), ("partition", partition.into())])
-        };
-        let partitions = Json::List(partitions.into_iter().map(one).collect());
-        let line = event(&*self.clock, name, vec![("partitions", partitions)]);
-        self.lines.lock().push(line);
-    }
-
-    fn tell(&self, out: &mut Output) -> Result<(), Failure> {
-        let lines = std::mem::take(&mut *self.lines.lock());
-        out.lines_now(&lines)
-    }
-}
-
 pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
     frame::run(&COMMAND, args, |args, out| consume(args, env, out))
 }
@@ -134,9 +108,15 @@ pub(crate) fn run(args: Vec<OsString>, env: &Env) -> ExitCode {
 fn consume(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     let options = Options::read(args, env)?;
     let interrupt = Interrupt::listen(drop)?;
-    let changes = Arc::new(Changes { clock: env.clock.clone(), lines: Mutex::default() });
-    let told = changes.clone();
-    let voice = Voice::telling(move |change| told.came(change));
+    let log = Arc::new(Log {
+        clock: env.clock.clone(),
+        verbose: options.verbose,
+        commits: options.commits,
+        out: out.clone(),
+        changes: Mutex::default(),
+        open: Mutex::default(),
+    });
+    let voice = log.voice();
     let consumer = Consumer::new(&options.properties, voice, out)?;
     out.line(event(&*env.clock, "startup_complete", Vec::new()))?;
     out.flush()?;
@@ -146,8 +126,7 @@ fn consume(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
         if left == Some(0) || interrupt.code().is_some() {
             break Ok(());
         }
-        let round = Round { options: &options, env, consumer: &consumer, changes: &changes };
-        match round.turn(left, out) {
+        match log.turn(&consumer, left) {
             Ok(count) => left = left.map(|left| left.saturating_sub(count)),
             Err(why) => break Err(why),
         }
@@ -159,7 +138,7 @@ fn consume(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     }
     drop(consumer);
     if !closed {
-        changes.tell(out)?;
+        log.tell_changes()?;
         tell(out, "shutdown_complete")?;
     }
     // Java runs what is to be done at its end whatever it ends by.
@@ -175,7 +154,7 @@ fn consume(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     interrupt.code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
 }
 
-/// What was read of a partition in a turn.
+/// What was read of a partition in a round.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     count: i64,
@@ -185,52 +164,110 @@ struct Span {
     epoch: Option<i32>,
 }
 
-struct Round<'a> {
-    options: &'a Options,
-    env: &'a Env,
-    consumer: &'a Consumer,
-    changes: &'a Changes,
+type Spans = BTreeMap<(String, i32), Span>;
+
+/// What was read and is not told yet.
+#[derive(Debug, Default)]
+struct Open {
+    count: u64,
+    spans: Spans,
+    /// Of the records, where they have some.
+    lines: Vec<Json>,
 }
 
-impl Round<'_> {
+/// What happens, and where it is told.
+#[derive(Debug)]
+struct Log {
+    clock: Arc<dyn Clock>,
+    verbose: bool,
+    commits: bool,
+    out: Output,
+    /// Changes of what the member has, until they are told.
+    changes: Mutex<Vec<Json>>,
+    open: Mutex<Open>,
+}
+
+impl Log {
+    fn voice(self: &Arc<Self>) -> Voice {
+        let (changed, closed) = (self.clone(), self.clone());
+        // What cannot be printed here is not committed, and whoever prints next is told of it.
+        Voice::telling(move |change| changed.came(change))
+            .before_taken(move |holding| drop(closed.close(holding)))
+    }
+
+    fn came(&self, change: Change) {
+        let (name, partitions) = match change {
+            Change::Given(partitions) => ("partitions_assigned", partitions),
+            Change::Taken(partitions) => ("partitions_revoked", partitions),
+        };
+        let one = |(topic, partition): (String, i32)| {
+            object([("topic", Json::Text(topic)), ("partition", partition.into())])
+        };
+        let partitions = Json::List(partitions.into_iter().map(one).collect());
+        let line = event(&*self.clock, name, vec![("partitions", partitions)]);
+        self.changes.lock().push(line);
+    }
+
+    fn tell_changes(&self) -> Result<(), Failure> {
+        let lines = std::mem::take(&mut *self.changes.lock());
+        self.out.clone().lines_now(&lines)
+    }
+
     /// Reads what is at hand, tells and commits it; returns how many records that were.
-    fn turn(&self, left: Option<u64>, out: &mut Output) -> Result<u64, Failure> {
-        let mut spans: BTreeMap<(String, i32), Span> = BTreeMap::new();
+    fn turn(&self, consumer: &Consumer, left: Option<u64>) -> Result<u64, Failure> {
+        let most = left.map_or(RECORDS_AT_ONCE, |left| left.min(RECORDS_AT_ONCE));
         let mut count = 0;
-        let most = left.map_or(RECORDS_AT_ONCE as u64, |left| left.min(RECORDS_AT_ONCE as u64));
-        let mut records = Vec::new();
+        let mut read = Ok(());
         while count < most {
             let wait = if count == 0 { STEP } else { Duration::ZERO };
-            let next = self.consumer.next(wait)?;
-            self.changes.tell(out)?;
-            let Some(record) = next else { break };
-            count += 1;
-            let of = (record.topic().to_owned(), record.partition());
-            let offset = record.offset();
-            let first = Span { count: 0, min: offset, max: offset, epoch: None };
-            let span = spans.entry(of).or_insert(first);
-            span.count += 1;
-            (span.max, span.epoch) = (offset, record.epoch());
-            if self.options.verbose {
-                records.push(self.data(&record));
+            let next = consumer.next(wait);
+            self.tell_changes()?;
+            match next {
+                Ok(Some(record)) => self.add(&record),
+                Ok(None) => break,
+                Err(why) => {
+                    read = Err(why);
+                    break;
+                }
             }
+            count += 1;
         }
+        self.close(consumer.holding())?;
+        read.map(|()| count)
+    }
+
+    fn add(&self, record: &Received<'_>) {
+        let open = &mut *self.open.lock();
+        let of = (record.topic().to_owned(), record.partition());
+        let offset = record.offset();
+        let first = Span { count: 0, min: offset, max: offset, epoch: None };
+        let span = open.spans.entry(of).or_insert(first);
+        span.count += 1;
+        (span.max, span.epoch) = (offset, record.epoch());
+        open.count += 1;
+        if self.verbose {
+            open.lines.push(self.data(record));
+        }
+    }
+
+    /// Tells what is open, and commits it.
+    fn close(&self, holding: Holding<'_>) -> Result<(), Failure> {
+        let Open { count, spans, lines } = std::mem::take(&mut *self.open.lock());
         if count == 0 {
-            return Ok(0);
+            return Ok(());
         }
-        for line in records {
-            out.line(line)?;
-        }
+        let mut out = self.out.clone();
+        lines.iter().try_for_each(|line| out.line(line))?;
         out.line(self.consumed(count, &spans))?;
         for ((topic, partition), span) in &spans {
-            self.consumer.used_to((topic, *partition), span.max, span.epoch);
+            holding.used((topic, *partition), span.max, span.epoch);
         }
-        self.consumer.settle()?;
-        if self.options.commits {
-            out.line(self.commit(&spans))?;
+        holding.settle()?;
+        if self.commits {
+            out.line(self.commit(holding, &spans))?;
             out.flush()?;
         }
-        Ok(count)
+        Ok(())
     }
 
     fn data(&self, record: &Received<'_>) -> Json {
@@ -244,10 +281,10 @@ impl Round<'_> {
             ("partition", record.partition().into()),
             ("offset", record.offset().into()),
         ];
-        event(&*self.env.clock, "record_data", more)
+        event(&*self.clock, "record_data", more)
     }
 
-    fn consumed(&self, count: u64, spans: &BTreeMap<(String, i32), Span>) -> Json {
+    fn consumed(&self, count: u64, spans: &Spans) -> Json {
         let one = |((topic, partition), span): (&(String, i32), &Span)| {
             object([
                 ("topic", topic.as_str().into()),
@@ -260,15 +297,15 @@ impl Round<'_> {
         let partitions = Json::List(spans.iter().map(one).collect());
         let count = Json::Int(i64::try_from(count).unwrap_or(i64::MAX));
         let more = vec![("count", count), ("partitions", partitions)];
-        event(&*self.env.clock, "records_consumed", more)
+        event(&*self.clock, "records_consumed", more)
     }
 
-    fn commit(&self, spans: &BTreeMap<(String, i32), Span>) -> Json {
+    fn commit(&self, holding: Holding<'_>, spans: &Spans) -> Json {
         let offsets: Vec<_> = spans
             .iter()
             .map(|((topic, partition), span)| (topic.clone(), *partition, span.max + 1))
             .collect();
-        let error = match self.consumer.commit(&offsets) {
+        let error = match holding.commit(&offsets) {
             Ok(()) => None,
             Err(Failure::Told(why)) => Some(why),
             Err(other) => Some(format!("{other:?}")),
@@ -284,6 +321,42 @@ impl Round<'_> {
         let mut more = vec![("offsets", Json::List(offsets.into_iter().map(one).collect()))];
         more.extend(error.map(|why| ("error", Json::Text(why))));
         more.push(("success", success));
-        event(&*self.env.clock, "offsets_committed", more)
+        event(&*self.clock, "offsets_committed", more)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::consumer::Start;
+    use crate::data::consumer::tests::three_records;
+    use crate::output::tests::Refusing;
+    use std::io::ErrorKind;
+
+    #[test]
+    fn what_is_read_is_told_and_committed_before_its_partition_goes() {
+        let check = |out: Output, commits, want: &str| {
+            let (_cluster, properties) = three_records();
+            let log = Arc::new(Log {
+                clock: kraft::env::os::env().clock,
+                verbose: true,
+                commits,
+                out: out.clone(),
+                changes: Mutex::default(),
+                open: Mutex::default(),
+            });
+            let consumer = Consumer::new(&properties, log.voice(), &out).unwrap();
+            consumer.add("t", &[0], Start::Earliest).unwrap();
+            log.add(&consumer.await_next());
+            log.add(&consumer.await_next());
+            consumer.lose();
+            assert_eq!(format!("{:?}", consumer.committed()), want);
+            // Nothing is told twice, or committed behind it.
+            assert_eq!(log.open.lock().count, 0);
+        };
+        for commits in [false, true] {
+            check(Output::to(std::io::sink()), commits, "Offset(2)");
+            check(Output::to(Refusing(ErrorKind::BrokenPipe)), commits, "Invalid");
+        }
     }
 }

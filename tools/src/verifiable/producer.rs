@@ -93,6 +93,7 @@ struct Log {
 struct State {
     lines: Vec<Json>,
     acked: u64,
+    lost: u64,
 }
 
 fn text(part: Option<&[u8]>) -> Json {
@@ -115,7 +116,10 @@ impl Listener<()> for Log {
                 ];
                 state.lines.push(event(&*self.clock, "producer_send_success", more));
             }
-            Err(why) => state.lines.push(self.lost(topic, (key, value), &why)),
+            Err(why) => {
+                state.lost += 1;
+                state.lines.push(self.lost(topic, (key, value), &why));
+            }
         }
     }
 }
@@ -161,11 +165,10 @@ fn produce(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
     while !producer.flush_for(STEP) {
         told = told.and_then(|()| log.tell(out));
     }
-    told.and_then(|()| log.tell(out))?;
-    tell(out, "shutdown_complete", Vec::new())?;
-    let acked = log.state.lock().acked;
+    let ended_ms = env.clock.wall_ms();
+    let State { acked, lost, .. } = *log.state.lock();
     #[expect(clippy::cast_precision_loss, reason = "counts of a run are far below 2^53")]
-    let average = 1000.0 * (acked as f64 / (env.clock.wall_ms() - begun_ms) as f64);
+    let average = 1000.0 * (acked as f64 / (ended_ms - begun_ms) as f64);
     let int = |number: u64| Json::Int(i64::try_from(number).unwrap_or(i64::MAX));
     #[expect(clippy::cast_possible_truncation, reason = "it was given as a whole number")]
     let target = options.throughput as i64;
@@ -175,8 +178,22 @@ fn produce(args: &Args, env: &Env, out: &mut Output) -> Result<(), Failure> {
         ("target_throughput", target.into()),
         ("avg_throughput", Json::Float(average)),
     ];
-    tell(out, "tool_data", more)?;
-    interrupt.code().map_or(Ok(()), |code| Err(Failure::Exit(code)))
+    let told = told
+        .and_then(|()| log.tell(out))
+        .and_then(|()| tell(out, "shutdown_complete", Vec::new()))
+        .and_then(|()| tell(out, "tool_data", more));
+    interrupt.end(heard(lost, told))
+}
+
+/// How it ends, if `told` is how the telling ended. Who listens has heard of each record that is
+/// lost, and Kafka's tool leaves it at that; who does not has to hear of them otherwise.
+fn heard(lost: u64, told: Result<(), Failure>) -> Result<(), Failure> {
+    match told {
+        Err(Failure::Closed) if 0 < lost => {
+            Err(Failure::Told(format!("{lost} records were not acknowledged")))
+        }
+        told => told,
+    }
 }
 
 struct Sending<'a> {
@@ -211,11 +228,27 @@ impl Sending<'_> {
             self.sent += 1;
             if let Err((why, ())) = producer.send(&options.topic, &record, ()) {
                 let line = log.lost(&options.topic, (key, value), &why);
-                log.state.lock().lines.push(line);
+                let state = &mut *log.state.lock();
+                state.lost += 1;
+                state.lines.push(line);
             }
             log.tell(out)?;
             throttle.wait(self.sent, env, interrupt);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_that_are_lost_unheard_are_a_failure() {
+        let gone = Err(Failure::Closed);
+        assert_eq!(heard(2, Ok(())), Ok(()));
+        assert_eq!(heard(0, gone.clone()), gone);
+        let why = "2 records were not acknowledged".to_owned();
+        assert_eq!(heard(2, gone), Err(Failure::Told(why)));
     }
 }
