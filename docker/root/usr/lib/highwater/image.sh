@@ -70,8 +70,8 @@ said() { # FILE KEY
   while IFS= read -r line || [ -n "$line" ]; do
     [[ ! $line =~ $key ]] || { found=yes value=${line:${#BASH_REMATCH[0]}}; }
   done < "$1"
-  # Without UTF-8 bash leaves \u0000 as it is.
-  local LC_ALL=C.UTF-8
+  # In LC_ALL=C bash would leave escapes like \u00e9 as they are.
+  { local LC_ALL=C.UTF-8; } 2>/dev/null
   [ -n "$found" ] && printf '%b\n' "$value"
 }
 
