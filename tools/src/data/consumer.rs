@@ -1,7 +1,8 @@
 //! A consumer: records out, one by one.
 
 use super::handed::{Handed, Holding};
-use super::producer::{reason, tell_unknown};
+use super::producer::tell_unknown;
+use super::reason::reason;
 use super::settings::{Role, map};
 use super::voice::Voice;
 use crate::failure::Failure;
@@ -280,7 +281,7 @@ impl Consumer {
     }
 
     /// What can be done also within a poll.
-    pub(crate) fn holding(&self) -> Holding<'_> {
+    pub(crate) fn holding(&self) -> Holding<'_, Voice> {
         Holding { inner: &self.inner, handed: &self.handed }
     }
 

@@ -1,7 +1,6 @@
 //! Records that were handed out and are done with: what a commit may cover.
 
-use super::producer::reason;
-use super::voice::Voice;
+use super::reason::reason;
 use crate::failure::Failure;
 use crate::output::Output;
 use parking_lot::Mutex;
@@ -80,19 +79,26 @@ impl Handed {
 }
 
 /// What can be done for records of a consumer also within a poll, before partitions are taken.
-#[derive(Clone, Copy)]
-pub(crate) struct Holding<'a> {
-    pub(super) inner: &'a BaseConsumer<Voice>,
+pub(crate) struct Holding<'a, C: ConsumerContext> {
+    pub(super) inner: &'a BaseConsumer<C>,
     pub(super) handed: &'a Handed,
 }
 
-impl fmt::Debug for Holding<'_> {
+impl<C: ConsumerContext> Clone for Holding<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: ConsumerContext> Copy for Holding<'_, C> {}
+
+impl<C: ConsumerContext> fmt::Debug for Holding<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Holding").finish_non_exhaustive()
     }
 }
 
-impl Holding<'_> {
+impl<C: ConsumerContext> Holding<'_, C> {
     /// All that is printed of this record is printed: from the next time on that stdout is written,
     /// a commit covers it, and those before it.
     pub(crate) fn used(&self, of: (&str, i32), offset: i64, epoch: Option<i32>) {

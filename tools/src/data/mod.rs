@@ -3,5 +3,6 @@
 pub(crate) mod consumer;
 pub(crate) mod handed;
 pub(crate) mod producer;
+mod reason;
 pub(crate) mod settings;
 pub(crate) mod voice;

@@ -1,5 +1,6 @@
 //! A producer: records in, and a word on each when it is stored or lost.
 
+use super::reason::reason;
 use super::settings::{Role, map};
 use super::voice::Voice;
 use crate::client::Refused;
@@ -150,22 +151,6 @@ pub(crate) struct Producer<T: Send + Sync + 'static> {
 impl<T: Send + Sync + 'static> std::fmt::Debug for Producer<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Producer").finish_non_exhaustive()
-    }
-}
-
-/// An error of librdkafka in the words that are about the case.
-pub(super) fn reason(error: &KafkaError) -> String {
-    if let KafkaError::ClientConfig(_, why, name, value) = error
-        && !name.is_empty()
-    {
-        return format!("Invalid value {value} for configuration {name}: {why}");
-    }
-    let Some(code) = error.rdkafka_error_code() else { return error.to_string() };
-    // What a broker says has Kafka's number; librdkafka's own are below zero.
-    let of_kafka = i16::try_from(code as i32).ok().and_then(ErrorCode::from_code);
-    match of_kafka.and_then(|it| Refused::check(it.code(), None).err()) {
-        Some(refused) => format!("{}: {refused}", refused.exception()),
-        None => code.to_string(),
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) enum Change {
     Taken(Vec<(String, i32)>),
 }
 
-type BeforeTaken = Box<dyn Fn(Holding<'_>) + Send + Sync>;
+type BeforeTaken = Box<dyn Fn(Holding<'_, Voice>) + Send + Sync>;
 
 /// Warnings go to standard error, changes to whoever asked for them.
 pub(crate) struct Voice {
@@ -48,7 +48,10 @@ impl Voice {
 
     /// `done` is the last thing that is done while the member still has what is taken from it.
     #[must_use]
-    pub(crate) fn before_taken(self, done: impl Fn(Holding<'_>) + Send + Sync + 'static) -> Voice {
+    pub(crate) fn before_taken(
+        self,
+        done: impl Fn(Holding<'_, Voice>) + Send + Sync + 'static,
+    ) -> Voice {
         Voice { before_taken: Some(Box::new(done)), ..self }
     }
 

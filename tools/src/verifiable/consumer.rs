@@ -251,7 +251,7 @@ impl Log {
     }
 
     /// Tells what is open, and commits it.
-    fn close(&self, holding: Holding<'_>) -> Result<(), Failure> {
+    fn close(&self, holding: Holding<'_, Voice>) -> Result<(), Failure> {
         let Open { count, spans, lines } = std::mem::take(&mut *self.open.lock());
         if count == 0 {
             return Ok(());
@@ -300,7 +300,7 @@ impl Log {
         event(&*self.clock, "records_consumed", more)
     }
 
-    fn commit(&self, holding: Holding<'_>, spans: &Spans) -> Json {
+    fn commit(&self, holding: Holding<'_, Voice>, spans: &Spans) -> Json {
         let offsets: Vec<_> = spans
             .iter()
             .map(|((topic, partition), span)| (topic.clone(), *partition, span.max + 1))

@@ -136,17 +136,17 @@ async fn the_next_epoch_is_loaded_when_the_last_append_of_the_one_before_is_in_t
     let old = std::thread::spawn(move || coordinator.ask("a", Ask::Hold(gate)));
     at_gate.arrived();
     world.lead(0, world::NODE);
-    assert_eq!(now(world.ask("a", Ask::Get)), Err(ErrorCode::CoordinatorLoadInProgress));
+    let loading = Err(ErrorCode::CoordinatorLoadInProgress);
+    assert_eq!(world.ask("a", Ask::Get).reply().await, loading);
     // Time enough for a load that waits for nobody.
     for _ in 0..20_000 {
         tokio::task::yield_now().await;
-        let loading = Err(ErrorCode::CoordinatorLoadInProgress);
-        assert_eq!(now(world.ask("a", Ask::Get)), loading);
+        assert_eq!(world.ask("a", Ask::Get).reply().await, loading);
     }
     at_gate.open();
     let left = old.join().unwrap().reply().await;
     assert_eq!(left, Ok(Said::Refused(ErrorCode::NotCoordinator)));
-    while now(world.ask("a", Ask::Get)) != said("x") {
+    while world.ask("a", Ask::Get).reply().await != said("x") {
         tokio::task::yield_now().await;
     }
 }
