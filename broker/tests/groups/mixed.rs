@@ -73,6 +73,8 @@ enum Phase {
 #[derive(Clone, Debug, Default)]
 struct Member {
     lives: bool,
+    /// Which of those it is that were started in its place: who crashed hears no answer any more.
+    life: usize,
     is_classic: bool,
     id: String,
     /// Or epoch.
@@ -98,6 +100,11 @@ fn text(text: &str) -> StrBytes {
     StrBytes::from_string(text.to_owned())
 }
 
+/// Who asks, in that life.
+fn caller(it: usize, life: usize) -> String {
+    format!("{it}.{life}")
+}
+
 fn group() -> GroupId {
     GroupId(text("g"))
 }
@@ -116,8 +123,9 @@ impl Mix {
             Action::Start(it, is_new) if !self.clients[*it].lives => {
                 self.born += 1;
                 let id = if *is_new { format!("m{}", self.born) } else { String::new() };
+                let life = self.born;
                 self.clients[*it] =
-                    Member { lives: true, is_classic: !is_new, id, ..Member::default() };
+                    Member { lives: true, life, is_classic: !is_new, id, ..Member::default() };
                 self.step(*it);
             }
             Action::Start(..) => {}
@@ -156,7 +164,8 @@ impl Mix {
             client.phase = Phase::Out;
         }
         let request = client.next(it, topic);
-        let events = self.world.ask(&it.to_string(), request);
+        let caller = caller(it, client.life);
+        let events = self.world.ask(&caller, request);
         self.hear(events);
     }
 
@@ -178,15 +187,17 @@ impl Mix {
                 .with_member_epoch(-1);
             Request::ConsumerHeartbeat(from, leave)
         };
-        let events = self.world.ask(&it.to_string(), request);
+        let caller = caller(it, client.life);
+        let events = self.world.ask(&caller, request);
         self.hear(events);
     }
 
     fn hear(&mut self, events: Vec<Event>) {
         for event in events {
             if let Event::Reply(caller, reply) = event {
-                let client = &mut self.clients[caller.parse::<usize>().unwrap()];
-                if client.lives {
+                let (it, life) = caller.split_once('.').unwrap();
+                let client = &mut self.clients[it.parse::<usize>().unwrap()];
+                if client.lives && life.parse() == Ok(client.life) {
                     client.learn(&reply);
                 }
             }
