@@ -399,14 +399,19 @@ fn what_is_left_alone_stays_so_when_this_broker_is_to_lead_it() {
     assert!(names.iter().any(|it| it.ends_with("-stray")), "{names:?}");
 }
 
-#[test]
-fn what_lies_in_a_directory_that_failed_stays_there_when_this_broker_is_to_lead_it() {
+/// There is a record in `t-0` of `/a`, which cannot be listed at the start.
+fn one_of_two_directories_failed() -> Broker {
     let mut broker = Broker::with_dirs(Arc::default(), &["/a", "/b"], &[]);
     broker.create("t", 1, &[]);
     append(&broker, "t", 0, batch(&["a"]));
     let disk = broker.disk.fork();
     disk.fail(Fault { below: "/a".into(), ..Fault::eio(Operation::List) });
-    let mut broker = broker.restart(Arc::new(disk));
+    broker.restart(Arc::new(disk))
+}
+
+#[test]
+fn what_lies_in_a_directory_that_failed_stays_there_when_this_broker_is_to_lead_it() {
+    let mut broker = one_of_two_directories_failed();
     stays_offline_when_elected(&mut broker, "/a is offline");
     assert_eq!(names(&*broker.disk, "/b"), Vec::<String>::new());
 }
@@ -469,12 +474,7 @@ fn of_two_folders_that_the_metadata_does_not_tell_apart_the_whole_one_counts() {
 
 #[test]
 fn what_may_lie_in_a_directory_that_failed_is_not_made_anew_in_another() {
-    let mut broker = Broker::with_dirs(Arc::default(), &["/a", "/b"], &[]);
-    broker.create("t", 1, &[]);
-    append(&broker, "t", 0, batch(&["a"]));
-    let disk = broker.disk.fork();
-    disk.fail(Fault { below: "/a".into(), ..Fault::eio(Operation::List) });
-    let mut broker = broker.restart(Arc::new(disk));
+    let mut broker = one_of_two_directories_failed();
     let response = broker.ask(&produce::to("t", 0, 1, batch(&["b"])), 9);
     let said = &response.responses[0].partition_responses[0];
     assert_eq!(said.error_code, ErrorCode::KafkaStorageError.code());

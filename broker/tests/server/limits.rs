@@ -30,17 +30,22 @@ async fn an_address_with_too_many_connections_is_refused_until_one_ends() {
     world.broker.stop().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn more_connections_than_the_broker_takes_wait_for_their_turn() {
-    let world = World::new(&["max.connections=1"]).await;
-    let mut first = world.connect().await;
-    first.is_answered().await;
+/// One more is let in when `first` is gone, and not before.
+async fn another_waits_for_its_end(world: &World, mut first: Client) {
     let address = world.address();
     let second = tokio::spawn(async move { Client::connect(address).await.is_answered().await });
     first.is_answered().await;
     assert!(!second.is_finished());
     drop(first);
     second.await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn more_connections_than_the_broker_takes_wait_for_their_turn() {
+    let world = World::new(&["max.connections=1"]).await;
+    let mut first = world.connect().await;
+    first.is_answered().await;
+    another_waits_for_its_end(&world, first).await;
     world.broker.stop().await;
 }
 
@@ -50,12 +55,7 @@ async fn who_connects_after_the_limit_was_lowered_waits_too() {
     let node = world.broker.ctx.node_id;
     let mut first = world.connect().await;
     first.configure(node, &[("max.connections", "1")]).await;
-    let address = world.address();
-    let second = tokio::spawn(async move { Client::connect(address).await.is_answered().await });
-    first.is_answered().await;
-    assert!(!second.is_finished());
-    drop(first);
-    second.await.unwrap();
+    another_waits_for_its_end(&world, first).await;
     world.broker.stop().await;
 }
 

@@ -18,14 +18,14 @@ const ECHO: &str = "#!/bin/sh\nprintf '%s\\n' \"${0##*/}\" \"$@\"\n";
 /// What stands for `highwater config render`: it gives out a file of the test's.
 const RENDER: &str = "#!/bin/sh\ncat /rendered\n";
 
-/// Lays the file system out, as `docker/build` does.
+/// Lays the file system out in `$1`, as `docker/build` does; `$2` has the image's own files.
 const LAY_OUT: &str = r#"set -eu
     cd "$1"
     umask 0002
     mkdir -p usr/bin usr/lib usr/lib64 proc/self dev/shm tmp bitnami/kafka/config bitnami/kafka/data \
         kafka/config kafka/data mnt/shared/config var/lib/kafka/data docker-entrypoint-initdb.d
     ln -s usr/bin usr/lib usr/lib64 .
-    cp -a "$2/docker/root/." .
+    cp -a "$2/." .
     chmod g+w opt/kafka/config etc/kafka
     for file in /bin/bash $(ldd /bin/bash | grep -o '/[^ )]*'); do
         mkdir -p ".${file%/*}"
@@ -50,7 +50,8 @@ impl Stage {
         tool("busybox");
         let stage = Stage { dir: TempDir::new().unwrap() };
         let mut lay_out = Command::new("sh");
-        lay_out.args(["-c", LAY_OUT, "sh"]).arg(stage.dir.path()).arg(root());
+        lay_out.args(["-c", LAY_OUT, "sh"]).arg(stage.dir.path());
+        lay_out.arg(root().join("docker").join("root"));
         run(&mut lay_out, LIMIT).ok();
         for (name, text) in [
             ("highwater", RENDER),
