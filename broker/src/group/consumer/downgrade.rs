@@ -37,8 +37,8 @@ pub(super) fn downgrade(
         let replaced = heir_of.filter(|_| joining.is_some_and(|(it, _)| it == member));
         group.members().get(replaced.unwrap_or(member))
     };
-    // Not its target, as in Kafka: if the group is upgraded again before it joins, nobody may be
-    // given what it has not given up.
+    // Kafka writes its target here. But should the group be upgraded again before it joins, nobody
+    // may be given what it has not given up.
     let assignment = |member: &MemberId, says: &Bytes| {
         let holds = holder(member).map(held).unwrap_or_default();
         assignment(&holds, says, moment.image)
